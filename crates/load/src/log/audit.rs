@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::moment::{self, pattern};
-use super::{Event, HALF_LINE, Inputs, Sink, Statement, What};
+use super::moment::{self, number, pattern};
+use super::{HALF_LINE, Inputs, Sink, Statement, What};
 use crate::driver::Dialect;
 use crate::workload::sql::{What as Token, Words};
 
@@ -72,20 +72,13 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     };
     while inputs.next_line(&mut line)? {
         let Some(found) = ENTRY.captures(&line) else {
-            let half = inputs.is_half;
-            let reason = if half {
-                HALF_LINE
-            } else {
-                "a line that is no entry"
-            };
+            let whole = "a line that is no entry";
+            let reason = if inputs.is_half { HALF_LINE } else { whole };
             sink.unread(reason, inputs.line());
             continue;
         };
         let part = |at| found.get(at).map_or(&b""[..], |part| part.as_bytes());
-        let number = std::str::from_utf8(part(1))
-            .ok()
-            .and_then(|digits| digits.parse().ok());
-        let (Some(moment), Some(session)) = (moment::read(&line), number) else {
+        let (Some(moment), Some(session)) = (moment::read(&line), number(part(1))) else {
             sink.unread("an entry without a time", inputs.line());
             continue;
         };
@@ -95,10 +88,8 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             b"QUERY" => {
                 let (sql, failed) = (unescaped(part(4)), part(5) != b"0");
                 if cuts.has(part(4), &sql, !failed) {
-                    sink.unread(
-                        "a statement cut short (server_audit_query_log_limit)",
-                        inputs.line(),
-                    );
+                    let reason = "a statement cut short (server_audit_query_log_limit)";
+                    sink.unread(reason, inputs.line());
                     continue;
                 }
                 What::Statement(Statement {
@@ -111,13 +102,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             // Of the tables that a statement uses.
             _ => continue,
         };
-        sink.take(Event {
-            session,
-            at_us: moment.us,
-            step_us: moment.step_us,
-            what,
-            line: inputs.line(),
-        })?;
+        sink.take(moment.event(session, what, inputs.line()))?;
     }
     Ok(())
 }

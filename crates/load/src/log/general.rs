@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::moment::{self, Moment, pattern};
-use super::{Event, HALF_LINE, Inputs, Sink, Statement, What, add_line};
+use super::moment::{self, Moment, number, pattern};
+use super::{Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line};
 
 /// An entry's session, its command and the rest of its line.
 struct Head<'a> {
@@ -38,7 +38,7 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
     let part = |at| found.get(at).map(|part| part.as_bytes());
     Some(Head {
         moment: part(1).and_then(moment::read),
-        session: std::str::from_utf8(part(2)?).ok()?.parse().ok()?,
+        session: number(part(2)?)?,
         command: part(3)?,
         argument: part(4).unwrap_or_default(),
     })
@@ -54,9 +54,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
                 Some(Event {
                     what: What::Statement(statement),
                     ..
-                }) => {
-                    add_line(&mut statement.sql, &line);
-                }
+                }) => add_line(&mut statement.sql, &line),
                 _ if now.is_some() => sink.unread("a line that begins no entry", inputs.line()),
                 _ => {}
             }
@@ -82,17 +80,11 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
                 continue;
             }
             _ => {
-                sink.unread("a command that is no SQL", inputs.line());
+                sink.unread(NO_SQL, inputs.line());
                 continue;
             }
         };
-        let event = |what| Event {
-            session: head.session,
-            at_us: now.us,
-            step_us: now.step_us,
-            what,
-            line: inputs.line(),
-        };
+        let event = |what| now.event(head.session, what, inputs.line());
         if what == What::Connect
             && let Some(database) = database_of(head.argument)
         {

@@ -29,7 +29,9 @@ pub(crate) const LONGEST_BYTES: usize = 128 << 20;
 pub(crate) const TOO_LONG: &str = "a statement longer than 128 MiB";
 /// Of what is longer so much is kept that it is seen to be, whatever stands before the statement.
 const KEPT_BYTES: usize = LONGEST_BYTES + (64 << 10);
+pub(crate) const WITHOUT_VALUES: &str = "a prepared statement whose parameters are not in the log";
 const HALF_LINE: &str = "a statement that the log's end cuts short";
+const NO_SQL: &str = "a command that is no SQL";
 
 /// Adds a further line to a statement.
 fn add_line(text: &mut Vec<u8>, line: &[u8]) {

@@ -1,8 +1,11 @@
 //! Instants as logs write them. Zones are passed over: what counts is the time between two entries.
 
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use regex::bytes::{Match, Regex};
+
+use super::{Event, What};
 
 /// `2026-11-28T10:15:21.123456`, `2026-11-28 10:15:21`, `261128  9:15:21`: MySQL 5.6 writes hours without a
 /// leading zero.
@@ -31,10 +34,22 @@ pub(super) struct Moment {
     pub(super) bytes: usize,
 }
 
+impl Moment {
+    pub(super) fn event(self, session: u64, what: What, line: u64) -> Event {
+        Event {
+            session,
+            at_us: self.us,
+            step_us: self.step_us,
+            what,
+            line,
+        }
+    }
+}
+
 /// An instant at the start of the text.
 pub(super) fn read(text: &[u8]) -> Option<Moment> {
     let found = PARTS.captures(text)?;
-    let number = |at| number(found.get(at)?.as_bytes());
+    let number = |at| number::<i64>(found.get(at)?.as_bytes());
     let form = [1, 4, 7].into_iter().find(|&at| found.get(at).is_some())?;
     let century = if form == 7 { 2000 } else { 0 };
     let day = days(
@@ -65,13 +80,9 @@ pub(super) fn epoch(text: &[u8]) -> Option<Moment> {
         .iter()
         .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
         .count();
-    let seconds: f64 = std::str::from_utf8(&text[..length]).ok()?.parse().ok()?;
-    let us = micros(seconds)?;
-    let step_us = if text[..length].contains(&b'.') {
-        1000
-    } else {
-        1_000_000
-    };
+    let us = micros(number(&text[..length])?)?;
+    let has_fraction = text[..length].contains(&b'.');
+    let step_us = if has_fraction { 1000 } else { 1_000_000 };
     Some(Moment {
         us: us.cast_signed(),
         step_us,
@@ -98,7 +109,7 @@ pub(super) fn first(text: &[u8]) -> Option<i64> {
     found.map(|moment| moment.us)
 }
 
-fn number(digits: &[u8]) -> Option<i64> {
+pub(super) fn number<T: FromStr>(digits: &[u8]) -> Option<T> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 

@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 use serde::Deserialize;
 
-use super::moment::{self, Moment, micros, pattern};
+use super::moment::{self, Moment, micros, number, pattern};
 use super::prefix::{Prefix, severity};
 use super::{
-    Event, HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, What, add_line, bind,
+    HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, WITHOUT_VALUES, What, add_line,
+    bind,
 };
 use crate::driver::Dialect;
 
@@ -24,6 +25,7 @@ struct Message {
     severity: &'static str,
     text: Vec<u8>,
     detail: Vec<u8>,
+    hint: Vec<u8>,
     statement: Vec<u8>,
 }
 
@@ -53,7 +55,7 @@ pub(super) fn read_text(
         })?
     };
     let mut first = first.into_iter();
-    let mut number = 0;
+    let mut line_number = 0;
     let mut open: Option<Message> = None;
     // The part of the message that a line without a prefix continues.
     let mut part = "LOG";
@@ -63,13 +65,13 @@ pub(super) fn read_text(
         } else if !inputs.next_line(&mut line)? {
             break;
         }
-        number += 1;
+        line_number += 1;
         let found = severity(&line).and_then(|(end, word, begins)| {
             Some((prefix.read(&line[..end])?, known(word), begins))
         });
         let Some((said, word, begins)) = found else {
             let Some(message) = &mut open else {
-                sink.unread("a line that begins no message", number);
+                sink.unread("a line that begins no message", line_number);
                 continue;
             };
             let further = line.strip_prefix(b"\t").unwrap_or(&line);
@@ -77,16 +79,10 @@ pub(super) fn read_text(
             continue;
         };
         // With log_error_verbosity = verbose an SQLSTATE comes first.
-        let text = &line[begins..];
-        let text = match text.get(5..7) {
-            Some(b": ")
-                if text[..5]
-                    .iter()
-                    .all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) =>
-            {
-                &text[7..]
-            }
-            _ => text,
+        let is_of_code = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+        let text = match line[begins..].split_at_checked(5) {
+            Some((code, [b':', b' ', text @ ..])) if code.iter().all(is_of_code) => text,
+            _ => &line[begins..],
         };
         part = word;
         match word {
@@ -99,14 +95,11 @@ pub(super) fn read_text(
                 if let Some(message) = open.take() {
                     message.understand(sink)?;
                 }
-                let session = said.session.map(key).or_else(|| {
-                    let process = std::str::from_utf8(said.process?).ok()?;
-                    process.parse().ok()
-                });
+                let process = said.process.and_then(number);
                 open = Some(Message {
-                    line: number,
+                    line: line_number,
                     moment: said.moment,
-                    session,
+                    session: said.session.map(key).or(process),
                     database: said.database.map(<[u8]>::to_vec),
                     severity: word,
                     text: text.to_vec(),
@@ -116,25 +109,15 @@ pub(super) fn read_text(
         }
     }
     if inputs.is_half && open.is_some() {
-        sink.unread(HALF_LINE, number);
+        sink.unread(HALF_LINE, line_number);
     } else if let Some(message) = open {
         message.understand(sink)?;
     }
     Ok(())
 }
 
-/// The columns of csvlog that are read (PostgreSQL 18, section 19.8.4).
-mod column {
-    pub(super) const TIME: usize = 0;
-    pub(super) const DATABASE: usize = 2;
-    pub(super) const SESSION: usize = 5;
-    pub(super) const SEVERITY: usize = 11;
-    pub(super) const MESSAGE: usize = 13;
-    pub(super) const DETAIL: usize = 14;
-    pub(super) const STATEMENT: usize = 19;
-    /// PostgreSQL 8.4 has 22.
-    pub(super) const FEWEST: usize = 20;
-}
+/// PostgreSQL 8.4 has 22.
+const FEWEST_COLUMNS: usize = 20;
 
 pub(super) fn is_csv(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\"").unwrap_or(line);
@@ -159,20 +142,22 @@ pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> Result<(), Unread
     {
         reader.get_mut().left_bytes = LONGEST_BYTES;
         let line = record.position().map_or(0, csv::Position::line);
-        if record.len() < column::FEWEST {
+        if record.len() < FEWEST_COLUMNS {
             sink.unread("a row with too few columns", line);
             continue;
         }
+        // The columns of PostgreSQL 18, section 19.8.4.
         let text = |at: usize| record[at].to_vec();
         let message = Message {
             line,
-            moment: moment::read(&record[column::TIME]),
-            session: Some(key(&record[column::SESSION])),
-            database: Some(text(column::DATABASE)).filter(|name| !name.is_empty()),
-            severity: known(&record[column::SEVERITY]),
-            text: text(column::MESSAGE),
-            detail: text(column::DETAIL),
-            statement: text(column::STATEMENT),
+            moment: moment::read(&record[0]),
+            session: Some(key(&record[5])),
+            database: Some(text(2)).filter(|name| !name.is_empty()),
+            severity: known(&record[11]),
+            text: text(13),
+            detail: text(14),
+            statement: text(19),
+            ..Message::default()
         };
         message.understand(sink)?;
     }
@@ -180,19 +165,16 @@ pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> Result<(), Unread
 }
 
 /// The keys of jsonlog that are read.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct JsonLine {
     timestamp: String,
     session_id: Option<String>,
     pid: Option<u64>,
     dbname: Option<String>,
-    #[serde(default)]
     error_severity: String,
-    #[serde(default)]
     message: String,
-    #[serde(default)]
     detail: String,
-    #[serde(default)]
     statement: String,
 }
 
@@ -212,6 +194,7 @@ pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> Result<(), U
             text: read.message.into_bytes(),
             detail: read.detail.into_bytes(),
             statement: read.statement.into_bytes(),
+            ..Message::default()
         };
         message.understand(sink)?;
     }
@@ -239,11 +222,7 @@ impl Message {
         match word {
             "DETAIL" => &mut self.detail,
             "STATEMENT" => &mut self.statement,
-            "HINT" => {
-                // Kept nowhere: the next part begins anew.
-                self.detail.clear();
-                &mut self.detail
-            }
+            "HINT" => &mut self.hint,
             _ => &mut self.text,
         }
     }
@@ -254,63 +233,52 @@ impl Message {
             return Ok(());
         };
         let line = self.line;
-        let Some(what) = self.what(sink) else {
-            return Ok(());
-        };
-        sink.take(Event {
-            session,
-            at_us: at.us,
-            step_us: at.step_us,
-            what,
-            line,
-        })
+        match self.what(sink) {
+            Some(what) => sink.take(at.event(session, what, line)),
+            None => Ok(()),
+        }
     }
 
-    fn what(mut self, sink: &mut dyn Sink) -> Option<What> {
-        let text = std::mem::take(&mut self.text);
-        if self.severity == "ERROR" {
-            let sql = std::mem::take(&mut self.statement);
-            return (!sql.is_empty()).then(|| {
-                What::Statement(Statement {
-                    sql,
-                    failed: true,
-                    is_further: true,
-                    database: self.database,
-                    ..Statement::default()
-                })
-            });
+    fn what(self, sink: &mut dyn Sink) -> Option<What> {
+        let said = |sql, duration_us: Option<u64>| Statement {
+            sql,
+            database: self.database,
+            duration_us,
+            is_further: duration_us.is_some(),
+            ..Statement::default()
+        };
+        let mut rest = &self.text[..];
+        if self.severity == "ERROR" && !self.statement.is_empty() {
+            return Some(What::Statement(Statement {
+                failed: true,
+                is_further: true,
+                ..said(self.statement, None)
+            }));
         }
         if self.severity != "LOG" {
             return None;
         }
-        if text.starts_with(b"connection authorized: ") {
+        if rest.starts_with(b"connection authorized: ") {
             return Some(What::Connect);
         }
-        if text.starts_with(b"disconnection: ") {
+        if rest.starts_with(b"disconnection: ") {
             return Some(What::Quit);
         }
-        if let Some(audited) = text.strip_prefix(b"AUDIT: ") {
-            return self.audited(audited, sink);
+        if let Some(audited) = rest.strip_prefix(b"AUDIT: ") {
+            let sql = statement_audited(audited, self.line, sink)?;
+            return Some(What::Statement(said(sql, None)));
         }
-        let mut rest = &text[..];
         let mut duration_us = None;
         if let Some(after) = rest.strip_prefix(b"duration: ") {
             let end = after.windows(3).position(|own| own == b" ms")?;
-            let ms: f64 = std::str::from_utf8(&after[..end]).ok()?.parse().ok()?;
-            duration_us = micros(ms / 1e3);
+            duration_us = micros(number::<f64>(&after[..end])? / 1e3);
             rest = after[end + 3..].trim_ascii_start();
             if rest.is_empty() {
                 return duration_us.map(|us| What::Took { us });
             }
         }
         if let Some(sql) = rest.strip_prefix(b"statement: ") {
-            return Some(What::Statement(Statement {
-                sql: sql.to_vec(),
-                database: self.database,
-                duration_us,
-                is_further: duration_us.is_some(),
-                ..Statement::default()
-            }));
+            return Some(What::Statement(said(sql.to_vec(), duration_us)));
         }
         if TRANSLATED.is_match(rest) {
             sink.unread("a message that is not in English (lc_messages)", self.line);
@@ -323,48 +291,31 @@ impl Message {
         let executed = rest.strip_prefix(b"execute ")?;
         let sql = &executed[executed.windows(2).position(|own| own == b": ")? + 2..];
         let Some(sql) = with_parameters(sql, &self.detail) else {
-            sink.unread(
-                "a prepared statement whose parameters are not in the log",
-                self.line,
-            );
+            sink.unread(WITHOUT_VALUES, self.line);
             return None;
         };
         Some(What::Statement(Statement {
-            sql,
-            database: self.database,
-            duration_us,
-            is_further: duration_us.is_some(),
             prepared: true,
-            ..Statement::default()
+            ..said(sql, duration_us)
         }))
     }
+}
 
-    /// pgaudit: `SESSION,1,1,READ,SELECT,TABLE,public.t,"SELECT …","5"`.
-    fn audited(self, text: &[u8], sink: &mut dyn Sink) -> Option<What> {
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .from_reader(text);
-        let record = reader.byte_records().next()?.ok()?;
-        let sql = record.get(7)?.to_vec();
-        if sql.is_empty() || sql.starts_with(b"<previously logged>") {
-            return None;
-        }
-        let has_values = record
-            .get(8)
-            .is_some_and(|values| !values.starts_with(b"<"));
-        if has_values {
-            sink.unread(
-                "pgaudit's parameters, which do not say which value is which",
-                self.line,
-            );
-            return None;
-        }
-        Some(What::Statement(Statement {
-            sql,
-            database: self.database,
-            ..Statement::default()
-        }))
+/// pgaudit: `SESSION,1,1,READ,SELECT,TABLE,public.t,"SELECT …","5"`.
+fn statement_audited(text: &[u8], line: u64, sink: &mut dyn Sink) -> Option<Vec<u8>> {
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).from_reader(text);
+    let record = reader.byte_records().next()?.ok()?;
+    let sql = record.get(7)?;
+    if sql.is_empty() || sql.starts_with(b"<previously logged>") {
+        return None;
     }
+    if record.get(8).is_some_and(|values| !values.starts_with(b"<")) {
+        let reason = "pgaudit's parameters, which do not say which value is which";
+        sink.unread(reason, line);
+        return None;
+    }
+    Some(sql.to_vec())
 }
 
 /// A duration in another language: `Dauer: 0.250 ms`.

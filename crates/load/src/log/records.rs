@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::general::choice_of;
 use super::moment::{self, micros, pattern};
-use super::{Event, HALF_LINE, Inputs, KEPT_BYTES, Sink, Statement, TOO_LONG, What, add_line};
+use super::{HALF_LINE, Inputs, KEPT_BYTES, Sink, Statement, TOO_LONG, What, add_line};
 
 /// The parts of a record, by their names in small letters.
 type Parts = HashMap<String, Vec<u8>>;
@@ -73,15 +73,9 @@ impl Reader {
             }
             _ => {}
         }
-        whats.into_iter().try_for_each(|what| {
-            sink.take(Event {
-                session,
-                at_us: moment.us,
-                step_us: moment.step_us,
-                what,
-                line,
-            })
-        })
+        whats
+            .into_iter()
+            .try_for_each(|what| sink.take(moment.event(session, what, line)))
     }
 }
 

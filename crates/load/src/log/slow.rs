@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::moment::{self, Moment, micros, pattern};
-use super::{Event, HALF_LINE, Inputs, Sink, Statement, What, add_line};
+use super::{HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line};
 
 /// When entries were written.
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl Entry {
     }
 
     fn finish(
-        mut self,
+        self,
         clock: &mut Clock,
         last: &mut Option<Vec<u8>>,
         sink: &mut dyn Sink,
@@ -176,31 +176,19 @@ impl Entry {
             Some(b"Prepare" | b"Close stmt" | b"Reset stmt" | b"Ping" | b"Init DB") => {
                 return Ok(());
             }
-            Some(_) if sql.is_empty() => {
-                sink.unread("a command that is no SQL", self.line);
+            command if sql.is_empty() => {
+                let is_command = command.is_some();
+                let no_statement = "an entry without its statement";
+                sink.unread(if is_command { NO_SQL } else { no_statement }, self.line);
                 return Ok(());
             }
-            _ if sql.is_empty() => {
-                sink.unread("an entry without its statement", self.line);
-                return Ok(());
-            }
-            _ => {
-                if self.statement.database.is_none() {
-                    self.statement.database.clone_from(last);
-                }
-                What::Statement(Statement {
-                    sql,
-                    ..self.statement
-                })
-            }
+            _ => What::Statement(Statement {
+                sql,
+                database: self.statement.database.or_else(|| last.clone()),
+                ..self.statement
+            }),
         };
-        sink.take(Event {
-            session,
-            at_us: at.us,
-            step_us: at.step_us,
-            what,
-            line: self.line,
-        })
+        sink.take(at.event(session, what, self.line))
     }
 }
 

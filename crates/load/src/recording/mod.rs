@@ -11,6 +11,9 @@ mod read;
 mod tests;
 mod write;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use anonymise::Anonymiser;
@@ -55,6 +58,29 @@ impl Contents {
             "postgresql" => Dialect::Postgres,
             _ => Dialect::Mysql,
         }
+    }
+
+    /// Deals sessions out, in the order of their begins, to as few connections as hold them.
+    pub(crate) fn lanes(&self, sessions: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+        let mut lanes: Vec<Vec<usize>> = Vec::new();
+        // When each lane is free.
+        let mut free: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+        for number in sessions {
+            let session = &self.sessions[number];
+            let lane = match free.peek() {
+                Some(&Reverse((free_us, lane))) if free_us <= session.begin_us => {
+                    free.pop();
+                    lane
+                }
+                _ => {
+                    lanes.push(Vec::new());
+                    lanes.len() - 1
+                }
+            };
+            lanes[lane].push(number);
+            free.push(Reverse((session.end_us, lane)));
+        }
+        lanes
     }
 
     /// The number of the database that most statements are of.
@@ -111,4 +137,10 @@ pub(crate) struct Recorded {
     /// It commits what was written, as the commit of this number.
     pub(crate) commit: Option<u64>,
     pub(crate) sql: Vec<u8>,
+}
+
+impl Recorded {
+    pub(crate) fn end_us(&self) -> u64 {
+        self.begin_us.saturating_add(self.duration_us.unwrap_or(0))
+    }
 }

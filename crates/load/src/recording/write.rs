@@ -1,13 +1,12 @@
 //! Events become a recording: one pass, in bounded memory.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use super::fingerprint::{Effect, Nature, Reader};
 use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, Unread, What};
+use crate::log::{Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, Unread, WITHOUT_VALUES, What};
 
 /// A block's bytes before it is packed.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -20,23 +19,6 @@ pub(crate) const OTHER_STATEMENTS: &str = "(other statements)";
 const LONGEST_STEP_BACK_US: i64 = 600_000_000;
 /// Ends of commits that are remembered: no statement takes longer than so many commits.
 const MOST_COMMITS: usize = 1 << 20;
-
-/// Sessions that were open at once, at the most.
-fn most_at_once(sessions: &[Session]) -> usize {
-    let mut ends = BinaryHeap::new();
-    let mut most = 0;
-    for session in sessions.iter().filter(|session| !session.blocks.is_empty()) {
-        while ends
-            .peek()
-            .is_some_and(|&Reverse(end_us)| end_us <= session.begin_us)
-        {
-            ends.pop();
-        }
-        ends.push(Reverse(session.end_us));
-        most = most.max(ends.len());
-    }
-    most
-}
 
 /// A session whose log is being read.
 #[derive(Default)]
@@ -142,13 +124,13 @@ impl<W: Write> Recorder<W> {
     /// Writes what is open and the table of contents.
     pub(crate) fn finish(mut self, format: &str) -> io::Result<Contents> {
         let keys: Vec<_> = self.open.keys().copied().collect();
-        for key in keys {
-            self.close(key)?;
-        }
+        keys.into_iter().try_for_each(|key| self.close(key))?;
         let contents = &mut self.contents;
         contents.sessions.sort_by_key(|session| session.begin_us);
         format.clone_into(&mut contents.format);
-        contents.most_at_once = most_at_once(&contents.sessions);
+        let has_statements = |number: &usize| !contents.sessions[*number].blocks.is_empty();
+        let used = (0..contents.sessions.len()).filter(has_statements);
+        contents.most_at_once = contents.lanes(used).len();
         let unread = self.unread.iter();
         contents.unread = unread
             .map(|(reason, count, line)| (reason.to_owned(), count, line))
@@ -195,16 +177,14 @@ impl<W: Write> Recorder<W> {
         let Some(last) = session.last.take() else {
             return Ok(());
         };
-        let duration_us = last.duration_us.unwrap_or(0);
-        session.end_us = session
-            .end_us
-            .max(last.begin_us.saturating_add(duration_us));
+        session.end_us = session.end_us.max(last.end_us());
         let before = session.block.len();
         let block = std::mem::take(&mut session.block);
         session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
         self.open_bytes += session.block.len() - before;
         let fingerprint = &mut self.contents.fingerprints[last.fingerprint as usize];
         fingerprint.count += 1;
+        let duration_us = last.duration_us.unwrap_or(0);
         fingerprint.total_us = fingerprint.total_us.saturating_add(duration_us);
         self.contents.databases[last.database as usize].statements += 1;
         let is_full = self.open[&key].block.len() >= BLOCK_BYTES;
@@ -239,26 +219,23 @@ impl<W: Write> Recorder<W> {
     }
 
     fn fingerprint(&mut self, kind: Kind) -> u32 {
-        if let Some(&known) = self.known.get(&self.reader.text) {
-            return known;
-        }
-        let is_full = self.contents.fingerprints.len() + 1 >= MOST_FINGERPRINTS;
-        let text = if is_full {
-            OTHER_STATEMENTS.as_bytes().to_vec()
+        let is_full = self.known.len() + 1 >= MOST_FINGERPRINTS;
+        let (text, kind) = if is_full && !self.known.contains_key(&self.reader.text) {
+            (OTHER_STATEMENTS.as_bytes(), Kind::Other)
         } else {
-            self.reader.text.clone()
+            (&self.reader.text[..], kind)
         };
-        if let Some(&known) = self.known.get(&text) {
+        if let Some(&known) = self.known.get(text) {
             return known;
         }
-        let number = u32::try_from(self.contents.fingerprints.len()).unwrap_or(0);
+        let number = u32::try_from(self.known.len()).unwrap_or(0);
         self.contents.fingerprints.push(Fingerprint {
-            text: String::from_utf8_lossy(&text).into_owned(),
-            kind: if is_full { Kind::Other } else { kind },
+            text: String::from_utf8_lossy(text).into_owned(),
+            kind,
             count: 0,
             total_us: 0,
         });
-        self.known.insert(text, number);
+        self.known.insert(text.to_vec(), number);
         number
     }
 
@@ -268,12 +245,9 @@ impl<W: Write> Recorder<W> {
             return known;
         }
         let number = u32::try_from(self.contents.databases.len()).unwrap_or(0);
-        self.database_numbers
-            .insert(name.clone().into_owned(), number);
-        self.contents.databases.push(Database {
-            name: name.into_owned(),
-            statements: 0,
-        });
+        let (name, statements) = (name.into_owned(), 0);
+        self.database_numbers.insert(name.clone(), number);
+        self.contents.databases.push(Database { name, statements });
         number
     }
 
@@ -294,25 +268,23 @@ impl<W: Write> Recorder<W> {
         self.commits_before + self.commits.len() as u64 - 1
     }
 
-    fn statement(&mut self, event: &Event, statement: Statement, end_us: u64) -> io::Result<()> {
-        let key = event.session;
+    fn statement(
+        &mut self,
+        (key, line): (u64, u64),
+        statement: Statement,
+        end_us: u64,
+    ) -> io::Result<()> {
         if statement.sql.len() >= LONGEST_BYTES {
-            self.unread(TOO_LONG, event.line);
+            self.unread(TOO_LONG, line);
             return Ok(());
         }
         let nature = self.reader.read(&statement.sql);
         if nature.lacks_values {
-            self.unread(
-                "a prepared statement whose parameters are not in the log",
-                event.line,
-            );
+            self.unread(WITHOUT_VALUES, line);
             return Ok(());
         }
         if nature.copies {
-            self.unread(
-                "COPY from a client, whose rows are not replayed",
-                event.line,
-            );
+            self.unread("COPY from a client, whose rows are not replayed", line);
             return Ok(());
         }
         let fingerprint = self.fingerprint(nature.kind);
@@ -341,9 +313,8 @@ impl<W: Write> Recorder<W> {
             return Ok(());
         }
         // A session's statements follow one another, whatever a clock says that jumped or is coarse.
-        let begin_us = begin_us.max(session.last.as_ref().map_or(session.end_us, |last| {
-            last.begin_us.saturating_add(last.duration_us.unwrap_or(0))
-        }));
+        let last_end_us = session.last.as_ref().map(Recorded::end_us);
+        let begin_us = begin_us.max(last_end_us.unwrap_or(session.end_us));
         let mut recorded = Recorded {
             begin_us,
             duration_us: statement.duration_us,
@@ -358,18 +329,14 @@ impl<W: Write> Recorder<W> {
         session.database = recorded.database;
         let commits = session.take_effect(effect, after, &mut recorded);
         recorded.sql = sql;
+        let ended_us = recorded.end_us();
         if commits {
-            let ended_us = begin_us.saturating_add(recorded.duration_us.unwrap_or(0));
             recorded.commit = Some(self.commit(ended_us));
         }
         self.settle(key)?;
         self.contents.statements += 1;
         self.contents.has_durations |= recorded.duration_us.is_some();
-        self.contents.length_us = self.contents.length_us.max(
-            recorded
-                .begin_us
-                .saturating_add(recorded.duration_us.unwrap_or(0)),
-        );
+        self.contents.length_us = self.contents.length_us.max(ended_us);
         if let Some(session) = self.open.get_mut(&key) {
             session.last = Some(recorded);
         }
@@ -395,14 +362,7 @@ impl<W: Write> Sink for Recorder<W> {
         self.contents.length_us = self.contents.length_us.max(now_us);
         let key = event.session;
         match event.what {
-            What::Statement(_) => {
-                let mut event = event;
-                let what = std::mem::replace(&mut event.what, What::Quit);
-                let What::Statement(statement) = what else {
-                    return Ok(());
-                };
-                self.statement(&event, statement, now_us)
-            }
+            What::Statement(statement) => self.statement((key, event.line), statement, now_us),
             What::Connect => {
                 self.close(key)?;
                 self.session(key, now_us);

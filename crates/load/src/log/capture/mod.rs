@@ -18,7 +18,7 @@ use packet::Segment;
 pub(super) use packet::{first, is_capture};
 use stream::Stream;
 
-use super::{Event, Inputs, Sink, Statement, What};
+use super::{Event, Inputs, NO_SQL, Sink, Statement, What};
 use crate::driver::Dialect;
 
 /// Connections that are followed at once, the bytes held for all of them, and what each may have under way.
@@ -38,7 +38,6 @@ const EARLIER: &str = "a prepared statement whose preparation is not in the capt
 const CURSOR: &str = "a cursor's further rows";
 const REPLICA: &str = "a replica's connection";
 const TLS: &str = "a connection with TLS";
-const NO_SQL: &str = "a command that is no SQL";
 
 /// When something was said: in which packet.
 #[derive(Debug, Clone, Copy, Default)]

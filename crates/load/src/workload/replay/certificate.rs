@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Shared;
+use crate::driver::Reply;
 use crate::measure::Latencies;
+use crate::recording::Recorded;
 
 /// How late statements were, in microseconds.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -81,8 +83,50 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn leave_out(&mut self, reason: &'static str) {
-        *self.left_out.entry(reason).or_insert(0) += 1;
+    pub(super) fn leave_out(&mut self, reason: &'static str, count: u64) {
+        *self.left_out.entry(reason).or_insert(0) += count;
+    }
+
+    /// Takes up that a statement is sent now that was due then, and whose session has been free for it since then.
+    pub(super) fn send(&mut self, due_us: u64, free_us: u64, now_us: u64) {
+        let free_us = free_us.max(due_us);
+        self.tally.sent += 1;
+        // A histogram of latencies has no zero.
+        let late = |since_us: u64| 1000 * now_us.saturating_sub(since_us) + 1;
+        self.late.record(late(due_us));
+        self.own.record(late(free_us));
+        self.server.record(1000 * (free_us - due_us) + 1);
+    }
+
+    /// Takes up a reply, or a refusal, to a statement that was sent then.
+    pub(super) fn conclude(
+        &mut self,
+        sent: &Recorded,
+        sent_us: u64,
+        now_us: u64,
+        reply: Option<Reply>,
+    ) {
+        let took_us = now_us - sent_us;
+        let recorded_us = sent.duration_us.unwrap_or(0);
+        self.busy_us += took_us;
+        self.recorded_busy_us = self.recorded_busy_us.saturating_add(recorded_us);
+        self.end_us = self.end_us.max(now_us);
+        self.recorded_end_us = self.recorded_end_us.max(sent.end_us());
+        self.shortest_us = self.shortest_us.into_iter().chain([took_us]).min();
+        let tally = &mut self.tally;
+        match (reply, sent.failed) {
+            (None, true) => tally.refusals_in_both += 1,
+            (None, false) => tally.refusals_in_replay_only += 1,
+            (Some(_), true) => tally.refusals_in_log_only += 1,
+            (Some(reply), false) if sent.rows.is_some() || sent.affected.is_some() => {
+                let differs = |recorded: Option<u64>, own| recorded.is_some_and(|rows| rows != own);
+                let different = differs(sent.rows, reply.rows)
+                    || (reply.rows == 0 && differs(sent.affected, reply.affected));
+                tally.rows_compared += 1;
+                tally.rows_different += u64::from(different);
+            }
+            (Some(_), false) => {}
+        }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -98,7 +142,7 @@ impl Counts {
         mine.held += theirs.held;
         mine.gave_up_order += theirs.gave_up_order;
         for (reason, count) in &other.left_out {
-            *self.left_out.entry(reason).or_insert(0) += count;
+            self.leave_out(reason, *count);
         }
         if self.refused.is_none() {
             self.refused.clone_from(&other.refused);

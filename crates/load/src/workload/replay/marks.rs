@@ -1,26 +1,34 @@
 //! Transactions that can be looked up after a power cut: each that writes puts a row into a table of ours, and
 //! commits with it.
 
-use std::io::{self, Write};
+use std::io;
+use std::sync::Arc;
 
+use super::{Shared, Sort};
 use crate::driver::{Dialect, Driver, Fault};
+use crate::recording::Recorded;
 use crate::workload::ledger::Acknowledgements;
+
+/// The server has rolled a transaction back.
+pub(super) const DEADLOCK: &str = "1213";
 
 /// The mark of the transaction under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+enum Mark {
     None,
     /// The transaction has written something.
     Wanted,
     /// The row is there, and goes with the commit.
     Set,
-    /// The server has refused something.
+    /// The server has refused the row; what the transaction has written may be committed.
     Refused,
+    /// Nothing that the transaction has written will be there.
+    Undone,
 }
 
 /// A transaction of ours around a statement that would commit itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Around {
+enum Around {
     None,
     Open,
     /// The session has locked tables, which a transaction of ours would unlock.
@@ -37,6 +45,9 @@ pub(super) enum Beside {
     Mark,
     Commit,
 }
+
+/// In place of the number of a mark, which begin with 1.
+const UNMARKED: u64 = 0;
 
 /// The marks of all clients.
 #[derive(Debug)]
@@ -80,36 +91,199 @@ impl Marks {
             untransactional: untransactional.into_iter().flatten().collect(),
         })
     }
+}
 
-    /// The statement that marks a client's transaction.
-    pub(super) fn push_sql(&self, client: usize, number: u64, sql: &mut Vec<u8>) {
-        // Writing to a vector does not fail.
-        let _ = write!(
-            sql,
-            "INSERT INTO {} VALUES ({client}, {number})",
-            self.table
-        );
+/// The marks of one client.
+pub(super) struct Marker {
+    shared: Arc<Shared>,
+    client: usize,
+    mark: Mark,
+    around: Around,
+    /// The commit of the log that the one around a statement stands for.
+    commit: Option<u64>,
+    /// The client's last mark.
+    marked: u64,
+    /// The mark whose commit has just been acknowledged.
+    acknowledged: Option<u64>,
+    /// The session of the transaction under way, and when it began there.
+    pub(super) place: [u64; 2],
+}
+
+impl Marker {
+    pub(super) fn new(shared: &Arc<Shared>, client: usize) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            client,
+            mark: Mark::None,
+            around: Around::None,
+            commit: None,
+            marked: 0,
+            acknowledged: None,
+            place: [0, 0],
+        }
     }
 
-    /// Writes down that a transaction was acknowledged, and which of the log's it is.
-    pub(super) fn add(
-        &self,
-        client: usize,
-        number: u64,
-        (session, at_us): (usize, u64),
-    ) -> io::Result<()> {
-        self.file
-            .add_recorded(client, number, [session as u64, at_us])
+    /// Whether the end of a transaction of ours has to be sent.
+    pub(super) fn is_through(&self) -> bool {
+        self.around == Around::Through
     }
 
-    /// Writes down that a write was acknowledged of which no mark tells, and why. Marks begin with number 1.
-    pub(super) fn add_unmarked(&self, client: usize, why: &str) {
-        self.add_failure(client, 0, why);
+    /// What has to be sent before the next statement of the log, or behind the last one.
+    pub(super) fn before(&self, next: Option<&Recorded>, in_transaction: bool) -> Option<Beside> {
+        self.shared.marks.as_ref()?;
+        let sort = next.map(|next| self.shared.sort(next));
+        match (self.around, self.mark) {
+            (Around::Through, Mark::None) => Some(Beside::Mark),
+            (Around::Through, _) => Some(Beside::Commit),
+            (Around::None, Mark::Wanted) => (sort == Some(Sort::Commit)).then_some(Beside::Mark),
+            (Around::None, Mark::None) if !in_transaction => {
+                let writes = sort == Some(Sort::Write) && next.is_some_and(|own| own.ends);
+                writes.then_some(Beside::Begin)
+            }
+            _ => None,
+        }
     }
 
-    /// Writes down that one has failed, which may be there after all. A line that cannot be written leaves a gap
-    /// in the numbers, which whoever reads them refuses.
-    pub(super) fn add_failure(&self, client: usize, number: u64, code: &str) {
-        let _ = self.file.add_failure(client, number, code);
+    pub(super) fn sql(&mut self, beside: Beside) -> String {
+        match beside {
+            Beside::RollBack => "ROLLBACK".to_owned(),
+            Beside::Begin => "BEGIN".to_owned(),
+            Beside::Commit => "COMMIT".to_owned(),
+            Beside::Mark => {
+                self.marked += 1;
+                let table = self.shared.marks.as_ref().map_or("", |marks| marks.table);
+                let (client, number) = (self.client, self.marked);
+                format!("INSERT INTO {table} VALUES ({client}, {number})")
+            }
+        }
+    }
+
+    /// The answer to what was sent beside the log; the log's commit that it stands for, if that is done.
+    pub(super) fn conclude_beside(&mut self, beside: Beside, refusal: Option<&str>) -> Option<u64> {
+        match (beside, refusal) {
+            (Beside::RollBack, _) => {}
+            (Beside::Begin, _) => {
+                self.around = Around::Open;
+                if refusal.is_some() {
+                    self.mark = Mark::Refused;
+                }
+            }
+            (Beside::Mark, None) => self.mark = Mark::Set,
+            (Beside::Mark, Some(code)) => {
+                self.write_down(self.marked, code);
+                // PostgreSQL's commit rolls back after an error.
+                let undone = code == DEADLOCK || !self.shared.is_mysql();
+                self.mark = if undone { Mark::Undone } else { Mark::Refused };
+            }
+            (Beside::Commit, _) => {
+                self.around = Around::None;
+                self.end(refusal.is_none());
+                return self.commit.take();
+            }
+        }
+        None
+    }
+
+    /// The answer to a statement of the log; the commit that is done with it.
+    pub(super) fn conclude(&mut self, sent: &Recorded, is_done: bool) -> Option<u64> {
+        if is_done {
+            self.tell_of_unmarked(sent);
+        }
+        if self.around == Around::Open {
+            self.around = Around::Through;
+            self.commit = sent.commit;
+            if !is_done {
+                self.mark = Mark::Undone;
+            }
+            return None;
+        }
+        if sent.ends {
+            self.end(is_done);
+        } else if is_done && self.is_held_by_commit(sent) {
+            self.mark = Mark::Wanted;
+        }
+        sent.commit
+    }
+
+    /// The transaction of a mark has ended.
+    fn end(&mut self, is_through: bool) {
+        match std::mem::replace(&mut self.mark, Mark::None) {
+            Mark::Set if is_through => self.acknowledged = Some(self.marked),
+            Mark::Set => self.write_down(self.marked, "refused"),
+            Mark::Refused if is_through => self.write_down(UNMARKED, "mark"),
+            _ => {}
+        }
+    }
+
+    /// The transaction has ended without a commit; one of ours around a statement goes on.
+    pub(super) fn forget(&mut self) {
+        if self.around == Around::None {
+            self.mark = Mark::None;
+        }
+    }
+
+    fn unlock(&mut self) {
+        if self.around == Around::Locked {
+            self.around = Around::None;
+        }
+    }
+
+    pub(super) fn leave_session(&mut self) {
+        self.unlock();
+        self.forget();
+    }
+
+    /// The connection is lost; the commit that nothing will acknowledge.
+    pub(super) fn lose(&mut self, was_sending_mark: bool) -> Option<u64> {
+        if self.mark == Mark::Set || was_sending_mark {
+            self.write_down(self.marked, "lost");
+        }
+        self.around = Around::None;
+        self.commit.take()
+    }
+
+    /// Whether a write is there if the commit of its transaction is.
+    fn is_held_by_commit(&self, sent: &Recorded) -> bool {
+        match self.shared.sort(sent) {
+            Sort::Write => self.around != Around::Locked,
+            Sort::Change => !self.shared.is_mysql(),
+            _ => false,
+        }
+    }
+
+    /// Writes down an acknowledged write of which no mark tells; keeps account of locks.
+    fn tell_of_unmarked(&mut self, sent: &Recorded) {
+        let sort = self.shared.sort(sent);
+        match sort {
+            Sort::Lock(true) if self.shared.is_mysql() => self.around = Around::Locked,
+            // A transaction unlocks them.
+            Sort::Lock(_) | Sort::Bracket(true) => self.unlock(),
+            _ => {}
+        }
+        let why = match sort {
+            Sort::Write if self.around == Around::Locked => "locked",
+            Sort::Write if self.shared.untransactional[sent.fingerprint as usize] => {
+                "untransactional"
+            }
+            Sort::Change if sent.ends || !self.is_held_by_commit(sent) => "change",
+            _ => return,
+        };
+        self.write_down(UNMARKED, why);
+    }
+
+    /// Writes down that a transaction has failed, which may be there after all, or a write without a mark. A line that
+    /// cannot be written leaves a gap in the numbers, which whoever reads them refuses.
+    fn write_down(&self, number: u64, why: &str) {
+        if let Some(marks) = &self.shared.marks {
+            let _ = marks.file.add_failure(self.client, number, why);
+        }
+    }
+
+    /// Writes down the commit that was acknowledged, if there is one, and which transaction of the log it is.
+    pub(super) fn tell(&mut self) -> io::Result<()> {
+        match (&self.shared.marks, self.acknowledged.take()) {
+            (Some(marks), Some(mark)) => marks.file.add(self.client, mark, &self.place),
+            _ => Ok(()),
+        }
     }
 }

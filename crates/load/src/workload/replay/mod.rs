@@ -2,13 +2,13 @@
 
 mod certificate;
 mod client;
+mod course;
 mod marks;
 mod order;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use order::Order;
 
 use super::sql::Fence;
 use super::{Account, Catalogue, Workload};
-use crate::driver::Kind;
+use crate::driver::{Dialect, Kind};
 use crate::recording::{
     Contents, Fingerprint, OTHER_STATEMENTS, Recorded, Recording, RecordingError, SessionReader,
     WRITING,
@@ -86,6 +86,10 @@ impl Shared {
             .map_or(0, |speed| scaled(since_us, speed))
     }
 
+    fn is_mysql(&self) -> bool {
+        self.recording.contents.dialect() == Dialect::Mysql
+    }
+
     /// The counts of one client's part.
     fn counts(&self, client: usize) -> MutexGuard<'_, Counts> {
         let part = &self.counts[client % self.counts.len()];
@@ -103,15 +107,12 @@ impl Shared {
     /// Why a statement is not sent; the brackets of transactions always are.
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
         let sort = self.sort(recorded);
-        let relaxes = || {
-            self.text(recorded)
-                .to_ascii_lowercase()
-                .contains("synchronous_commit")
-        };
+        let text = || self.text(recorded).to_ascii_lowercase();
+        let relaxes = || text().contains("synchronous_commit");
         if self.marks.is_some() && sort == Sort::Setting && relaxes() {
             return Some("it lets commits not wait, and each acknowledged one is to be a promise");
         }
-        if matches!(sort, Sort::Bracket | Sort::Commit | Sort::Setting) {
+        if matches!(sort, Sort::Bracket(_) | Sort::Commit | Sort::Setting) {
             return None;
         }
         if ![0, self.database].contains(&(recorded.database as usize)) {
@@ -130,8 +131,8 @@ enum Sort {
     /// It enters a database.
     Use,
     Setting,
-    /// It begins or ends a transaction.
-    Bracket,
+    /// It begins a transaction, or it ends one or a part of one.
+    Bracket(bool),
     /// It ends one for good.
     Commit,
     /// It changes rows.
@@ -176,7 +177,8 @@ impl Sort {
             first if CHANGING.contains(&first) => Self::Change,
             "USE" => Self::Use,
             "SET" => Self::Setting,
-            "BEGIN" | "START" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => Self::Bracket,
+            "BEGIN" | "START" => Self::Bracket(true),
+            "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => Self::Bracket(false),
             "COMMIT" | "END" => Self::Commit,
             "EXPLAIN" => Self::Other,
             // PostgreSQL makes a table so.
@@ -208,22 +210,16 @@ impl ReplayWorkload {
         marks: Option<Marks>,
     ) -> Result<Self, String> {
         let contents = &recording.contents;
+        let names = || contents.databases.iter().map(|own| own.name.as_str());
         let database = match &options.database {
             None => contents.main_database(),
-            Some(name) => {
-                let found = contents.databases.iter().position(|own| own.name == *name);
-                found.ok_or_else(|| {
-                    let known: Vec<_> = contents
-                        .databases
-                        .iter()
-                        .map(|own| own.name.as_str())
-                        .collect();
-                    format!(
-                        "the load has no statement of the database {name:?}; it has: {}",
-                        known.join(", ")
-                    )
-                })?
-            }
+            Some(name) => names().position(|own| own == name).ok_or_else(|| {
+                let known: Vec<_> = names().collect();
+                format!(
+                    "the load has no statement of the database {name:?}; it has: {}",
+                    known.join(", ")
+                )
+            })?,
         };
         let (catalogue, types, connect_type) = catalogue(contents);
         let sessions: Vec<_> = (0..contents.sessions.len())
@@ -232,7 +228,8 @@ impl ReplayWorkload {
         if sessions.is_empty() {
             return Err("no session of the load lies in the part that is asked for".into());
         }
-        let lanes = lanes(contents, &sessions);
+        let lanes = contents.lanes(sessions.iter().copied());
+        let sorts = contents.fingerprints.iter().map(Sort::of).collect();
         let orders: Vec<_> = (0..options.copies).map(|_| Order::default()).collect();
         let recording = Arc::new(recording);
         if sessions.len() < recording.contents.sessions.len() || options.from_us > 0 {
@@ -242,12 +239,7 @@ impl ReplayWorkload {
         let shared = Shared {
             database,
             types,
-            sorts: recording
-                .contents
-                .fingerprints
-                .iter()
-                .map(Sort::of)
-                .collect(),
+            sorts,
             untransactional: untransactional(&recording.contents, marks.as_ref()),
             connect_type,
             counts: (0..parts.clamp(1, 16)).map(|_| Mutex::default()).collect(),
@@ -349,29 +341,6 @@ fn catalogue(contents: &Contents) -> (Catalogue, Vec<usize>, usize) {
     catalogue.add("connect", Kind::Other, []);
     catalogue.show_used_types_only();
     (catalogue, types, connect_type)
-}
-
-/// Deals sessions out to as few connections as hold them.
-fn lanes(contents: &Contents, sessions: &[usize]) -> Vec<Vec<usize>> {
-    let mut lanes: Vec<Vec<usize>> = Vec::new();
-    // When each lane is free.
-    let mut free: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    for &number in sessions {
-        let session = &contents.sessions[number];
-        let lane = match free.peek() {
-            Some(&Reverse((free_us, lane))) if free_us <= session.begin_us => {
-                free.pop();
-                lane
-            }
-            _ => {
-                lanes.push(Vec::new());
-                lanes.len() - 1
-            }
-        };
-        lanes[lane].push(number);
-        free.push(Reverse((session.end_us, lane)));
-    }
-    lanes
 }
 
 impl Workload for ReplayWorkload {
