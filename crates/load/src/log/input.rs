@@ -92,7 +92,9 @@ impl Inputs {
             heads.push(head);
         }
         let mut order: Vec<_> = (0..paths.len()).collect();
-        order.sort_by_key(|&at| first(&heads[at]));
+        // A capture has a binary time.
+        let first = |head: &[u8]| capture::beginning(head).0.or_else(|| moment::first(head));
+        order.sort_by_cached_key(|&at| first(&heads[at]));
         paths = order.iter().map(|&at| paths[at].clone()).collect();
         let known = order.iter().map(|&at| &heads[at]);
         let head = known
@@ -169,14 +171,6 @@ impl Inputs {
         }
         Ok(true)
     }
-}
-
-/// The first instant of a file.
-fn first(head: &[u8]) -> Option<i64> {
-    if capture::is_capture(head) {
-        return capture::first(head);
-    }
-    moment::first(head)
 }
 
 fn named(name: &str, error: &io::Error) -> io::Error {

@@ -174,11 +174,10 @@ pub(crate) struct Options {
 
 /// Recognises a log by its beginning.
 pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
-    if capture::is_capture(head) {
-        return capture::dialect(head).map(|dialect| match dialect {
-            Dialect::Postgres => Format::PostgresPackets,
-            _ => Format::MysqlPackets,
-        });
+    match capture::beginning(head).1 {
+        Some(Dialect::Postgres) => return Some(Format::PostgresPackets),
+        Some(_) => return Some(Format::MysqlPackets),
+        None => {}
     }
     let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     if text.trim_ascii_start().starts_with(b"{\"timestamp\"") {

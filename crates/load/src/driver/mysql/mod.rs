@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use session::MysqlSession;
+pub(crate) use values::binary_value;
 pub(crate) use wire::{HEADER_BYTES, LONGEST_CONTENT, parse_header};
 
 use handshake::Handshake;

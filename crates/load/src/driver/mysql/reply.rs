@@ -20,7 +20,7 @@ const END_BELOW: usize = 9;
 const OLD_END: usize = 5;
 
 pub(crate) const OK: u8 = 0x00;
-pub(crate) const LOCAL_FILE: u8 = 0xFB;
+const LOCAL_FILE: u8 = 0xFB;
 pub(crate) const END: u8 = 0xFE;
 pub(crate) const ERROR: u8 = 0xFF;
 /// After the number of columns, from a MariaDB that was asked to send their definitions but once.

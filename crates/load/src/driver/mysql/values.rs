@@ -1,6 +1,8 @@
 //! Rows that a workload reads: decoded from either protocol into text.
 
-use std::io::Write;
+use mysql_common::constants::{ColumnFlags, ColumnType};
+use mysql_common::io::ParseBuf;
+use mysql_common::value::{BinValue, Value, ValueDeserializer};
 
 use super::reply::parse_number;
 use super::wire::protocol;
@@ -12,23 +14,6 @@ const NULL: u8 = 0xFB;
 const TYPE_FROM_END: usize = 6;
 const FLAGS_FROM_END: usize = 5;
 const UNSIGNED: u8 = 0x20;
-
-/// The column types that do not come as a string with its length before it.
-mod column_type {
-    pub(super) const TINY: u8 = 1;
-    pub(super) const SHORT: u8 = 2;
-    pub(super) const LONG: u8 = 3;
-    pub(super) const FLOAT: u8 = 4;
-    pub(super) const DOUBLE: u8 = 5;
-    pub(super) const NULL: u8 = 6;
-    pub(super) const TIMESTAMP: u8 = 7;
-    pub(super) const LONGLONG: u8 = 8;
-    pub(super) const INT24: u8 = 9;
-    pub(super) const DATE: u8 = 10;
-    pub(super) const TIME: u8 = 11;
-    pub(super) const DATETIME: u8 = 12;
-    pub(super) const YEAR: u8 = 13;
-}
 
 /// The rows of the present reply, and what is known of their columns.
 #[derive(Debug, Default)]
@@ -103,72 +88,45 @@ impl Kept {
         // The first two bits of the map of NULLs belong to no column.
         const SPARE_BITS: usize = 2;
         let map_bytes = (self.columns.len() + SPARE_BITS).div_ceil(8);
-        let (nulls, mut values) = row.get(1..)?.split_at_checked(map_bytes)?;
+        let (nulls, values) = row.get(1..)?.split_at_checked(map_bytes)?;
+        let mut values = ParseBuf(values);
         for (index, column) in self.columns.iter().enumerate() {
             let bit = index + SPARE_BITS;
-            if nulls[bit / 8] & (1 << (bit % 8)) != 0 || column.code == column_type::NULL {
+            if nulls[bit / 8] & (1 << (bit % 8)) != 0 {
                 self.rows.push_null();
             } else {
-                values = column.push(values, &mut self.rows)?;
+                let value = binary_value(&mut values, column.code, column.unsigned)?;
+                push_value(&value, &mut self.rows);
             }
         }
         Some(())
     }
 }
 
-impl Column {
-    /// Puts the value at the start of `bytes` into the rows; returns what comes after it.
-    fn push<'a>(self, bytes: &'a [u8], rows: &mut Rows) -> Option<&'a [u8]> {
-        match self.code {
-            column_type::TINY => self.push_integer::<1>(bytes, rows),
-            column_type::SHORT | column_type::YEAR => self.push_integer::<2>(bytes, rows),
-            column_type::LONG | column_type::INT24 => self.push_integer::<4>(bytes, rows),
-            column_type::LONGLONG => self.push_integer::<8>(bytes, rows),
-            column_type::FLOAT => {
-                let (value, rest) = bytes.split_first_chunk()?;
-                write_value(rows, format_args!("{}", f32::from_le_bytes(*value)));
-                Some(rest)
-            }
-            column_type::DOUBLE => {
-                let (value, rest) = bytes.split_first_chunk()?;
-                write_value(rows, format_args!("{}", f64::from_le_bytes(*value)));
-                Some(rest)
-            }
-            column_type::DATE | column_type::DATETIME | column_type::TIMESTAMP => {
-                let (value, rest) = counted(bytes)?;
-                push_moment(value, rows)?;
-                Some(rest)
-            }
-            column_type::TIME => {
-                let (value, rest) = counted(bytes)?;
-                push_time(value, rows)?;
-                Some(rest)
-            }
-            _ => push_string(bytes, rows),
-        }
-    }
-
-    fn push_integer<'a, const BYTES: usize>(
-        self,
-        bytes: &'a [u8],
-        rows: &mut Rows,
-    ) -> Option<&'a [u8]> {
-        let (value, rest) = bytes.split_first_chunk::<BYTES>()?;
-        let is_negative = !self.unsigned && value[BYTES - 1] & 0x80 != 0;
-        let mut wide = [if is_negative { 0xFF } else { 0 }; 8];
-        wide[..BYTES].copy_from_slice(value);
-        if self.unsigned {
-            write_value(rows, format_args!("{}", u64::from_le_bytes(wide)));
-        } else {
-            write_value(rows, format_args!("{}", i64::from_le_bytes(wide)));
-        }
-        Some(rest)
-    }
+/// The value of a type at the start of `rest`; `None` if it breaks off.
+pub(crate) fn binary_value(rest: &mut ParseBuf<'_>, code: u8, unsigned: bool) -> Option<Value> {
+    // The other types are in the server alone, and the library ends the program at them.
+    let kind = ColumnType::try_from(code).ok();
+    let kind = kind.filter(|_| matches!(code, 0..=16 | 242 | 245..))?;
+    let mut flags = ColumnFlags::empty();
+    flags.set(ColumnFlags::UNSIGNED_FLAG, unsigned);
+    let value: ValueDeserializer<BinValue> = rest.parse((kind, flags)).ok()?;
+    Some(value.0)
 }
 
-fn write_value(rows: &mut Rows, value: std::fmt::Arguments<'_>) {
-    // Writing into a vector does not fail.
-    rows.write(|text| drop(text.write_fmt(value)));
+fn push_value(value: &Value, rows: &mut Rows) {
+    match value {
+        Value::NULL => rows.push_null(),
+        Value::Bytes(text) => rows.push(text),
+        Value::Time(is_negative, days, hours, minutes, seconds, micros) => {
+            let sign = if *is_negative { "-" } else { "" };
+            let hours = u64::from(*days) * 24 + u64::from(*hours);
+            let text = format!("{sign}{hours:02}:{minutes:02}:{seconds:02}.{micros:06}");
+            rows.push(text.trim_end_matches(".000000").as_bytes());
+        }
+        // Numbers, and dates between quotation marks.
+        other => rows.push(other.as_sql(true).trim_matches('\'').as_bytes()),
+    }
 }
 
 fn push_string<'a>(bytes: &'a [u8], rows: &mut Rows) -> Option<&'a [u8]> {
@@ -178,60 +136,18 @@ fn push_string<'a>(bytes: &'a [u8], rows: &mut Rows) -> Option<&'a [u8]> {
     Some(rest)
 }
 
-/// A value with its length in one byte before it.
-fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (&length, rest) = bytes.split_first()?;
-    rest.split_at_checked(length.into())
-}
-
-/// A date, with the time of day unless that is midnight, and with microseconds unless there are
-/// none.
-fn push_moment(value: &[u8], rows: &mut Rows) -> Option<()> {
-    let mut fields = [0; 11];
-    fields.get_mut(..value.len())?.copy_from_slice(value);
-    let [y0, y1, month, day, hour, minute, second, micros @ ..] = fields;
-    let year = u16::from_le_bytes([y0, y1]);
-    let micros = u32::from_le_bytes(micros);
-    match value.len() {
-        0 | 4 => write_value(rows, format_args!("{year:04}-{month:02}-{day:02}")),
-        7 => write_value(
-            rows,
-            format_args!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
-        ),
-        _ => write_value(
-            rows,
-            format_args!(
-                "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micros:06}"
-            ),
-        ),
-    }
-    Some(())
-}
-
-fn push_time(value: &[u8], rows: &mut Rows) -> Option<()> {
-    let mut fields = [0; 12];
-    fields.get_mut(..value.len())?.copy_from_slice(value);
-    let [negative, d0, d1, d2, d3, hour, minute, second, micros @ ..] = fields;
-    let hours = u64::from(u32::from_le_bytes([d0, d1, d2, d3])) * 24 + u64::from(hour);
-    let sign = if negative == 0 { "" } else { "-" };
-    if value.len() > 8 {
-        let micros = u32::from_le_bytes(micros);
-        write_value(
-            rows,
-            format_args!("{sign}{hours:02}:{minute:02}:{second:02}.{micros:06}"),
-        );
-    } else {
-        write_value(
-            rows,
-            format_args!("{sign}{hours:02}:{minute:02}:{second:02}"),
-        );
-    }
-    Some(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    mod column_type {
+        pub(super) const TINY: u8 = 1;
+        pub(super) const LONG: u8 = 3;
+        pub(super) const DOUBLE: u8 = 5;
+        pub(super) const LONGLONG: u8 = 8;
+        pub(super) const TIME: u8 = 11;
+        pub(super) const DATETIME: u8 = 12;
+    }
 
     /// A definition as far as it matters: the type and the flags near its end.
     fn definition(code: u8, flags: u8) -> Vec<u8> {

@@ -15,7 +15,6 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use packet::Segment;
-pub(super) use packet::{first, is_capture};
 use stream::Stream;
 
 use super::{Event, Inputs, NO_SQL, Sink, Statement, What};
@@ -63,6 +62,8 @@ impl Drop for Held {
 struct Out<'a> {
     sink: &'a mut dyn Sink,
     held: Rc<Cell<usize>>,
+    /// Connections of the other protocol are passed over.
+    wanted: Dialect,
     session: u64,
     at: At,
     /// Why the rest of the connection cannot be read.
@@ -169,26 +170,18 @@ impl Dialogue {
             rows,
             affected: affected.flatten(),
             failed: reply.is_none(),
-            ..Statement::default()
+            ..self.said(kind, &sql)
         };
-        self.tell(kind, &sql, out.at.us, said, out)
+        out.event(out.at.us, What::Statement(said))
     }
 
-    fn tell(
-        &self,
-        kind: Kind,
-        sql: &Held,
-        at_us: i64,
-        said: Statement,
-        out: &mut Out<'_>,
-    ) -> io::Result<()> {
-        let statement = Statement {
+    fn said(&self, kind: Kind, sql: &Held) -> Statement {
+        Statement {
             sql: sql.text.clone(),
             database: self.database.as_ref().map(|name| name.text.clone()),
             prepared: kind.executes(),
-            ..said
-        };
-        out.event(at_us, What::Statement(statement))
+            ..Statement::default()
+        }
     }
 
     /// What is under way ends without a reply.
@@ -200,7 +193,7 @@ impl Dialogue {
             {
                 out.sink.unread(NO_REPLY, at.packet);
                 let begin_us = at.us.max(out.at.us - LONGEST_WAIT_US);
-                self.tell(kind, &sql, begin_us, Statement::default(), out)?;
+                out.event(begin_us, What::Statement(self.said(kind, &sql)))?;
             }
         }
         Ok(())
@@ -246,13 +239,13 @@ fn protocol(bytes: &[u8], by_client: Option<bool>) -> Option<Dialect> {
 
 impl Connection {
     /// Hands on what has its turn.
-    fn hand_on(&mut self, side: usize, wanted: Dialect, out: &mut Out<'_>) -> io::Result<()> {
+    fn hand_on(&mut self, side: usize, out: &mut Out<'_>) -> io::Result<()> {
         while let Some(bytes) = self.streams[side].next() {
             if bytes.is_empty() {
                 continue;
             }
             if let State::New(looks) = self.state {
-                self.state = self.look(looks + 1, side, &bytes, wanted, out);
+                self.state = self.look(looks + 1, side, &bytes, out);
             }
             let by_client = self.client == Some(side);
             let State::Talking(talk) = &mut self.state else {
@@ -294,14 +287,7 @@ impl Connection {
     }
 
     /// Looks for the protocol in the first bytes of a connection, or from the middle of one.
-    fn look(
-        &mut self,
-        looks: u32,
-        side: usize,
-        bytes: &[u8],
-        wanted: Dialect,
-        out: &mut Out<'_>,
-    ) -> State {
+    fn look(&mut self, looks: u32, side: usize, bytes: &[u8], out: &mut Out<'_>) -> State {
         let by_client = self.client.map(|client| client == side);
         let Some(dialect) = protocol(bytes, by_client) else {
             if by_client.is_none() && looks < MOST_LOOKS {
@@ -310,7 +296,7 @@ impl Connection {
             out.unread("a connection of another protocol, or encrypted");
             return State::Passed;
         };
-        if dialect != wanted {
+        if dialect != out.wanted {
             out.unread("a connection of the other family's protocol");
             return State::Passed;
         }
@@ -318,9 +304,10 @@ impl Connection {
             out.unread("a connection that began before the capture: it is replayed from its first statement here");
         }
         self.client.get_or_insert(side);
+        let is_whole = by_client.is_some();
         State::Talking(match dialect {
-            Dialect::Postgres => Box::new(postgres::Postgres::new(by_client.is_some())),
-            _ => Box::new(mysql::Mysql::new(by_client.is_some())),
+            Dialect::Postgres => Box::new(postgres::Postgres::new(is_whole)),
+            _ => Box::new(mysql::Mysql::new(is_whole)),
         })
     }
 
@@ -348,7 +335,6 @@ impl Connection {
 }
 
 struct Reader {
-    /// Connections of the other one are passed over.
     wanted: Dialect,
     connections: HashMap<[SocketAddr; 2], Connection>,
     begun: u64,
@@ -361,6 +347,7 @@ impl Reader {
         Out {
             sink,
             held: Rc::clone(&self.held),
+            wanted: self.wanted,
             session,
             at: self.at,
             stop: None,
@@ -407,13 +394,13 @@ impl Reader {
         } else {
             if connection.streams[1 - side].lost(segment.acknowledged) {
                 connection.lose(Some(1 - side), &mut out)?;
-                connection.hand_on(1 - side, self.wanted, &mut out)?;
+                connection.hand_on(1 - side, &mut out)?;
             }
             connection.streams[side].take(segment.sequence, segment.payload);
             if connection.streams[side].lost(None) {
                 connection.lose(Some(side), &mut out)?;
             }
-            connection.hand_on(side, self.wanted, &mut out)?;
+            connection.hand_on(side, &mut out)?;
         }
         if self.held.get() + connection.held_bytes() > MOST_HELD_BYTES + before {
             out.unread("a connection of which too much was under way (256 MiB are held for all)");
@@ -437,7 +424,7 @@ impl Reader {
         for side in [0, 1] {
             while connection.streams[side].end() {
                 connection.lose(Some(side), &mut out)?;
-                connection.hand_on(side, self.wanted, &mut out)?;
+                connection.hand_on(side, &mut out)?;
             }
         }
         connection.lose(None, &mut out)?;
@@ -476,15 +463,16 @@ pub(super) fn read(mut inputs: Inputs, dialect: Dialect, sink: &mut dyn Sink) ->
         .try_for_each(|(_, connection)| reader.end(connection, sink))
 }
 
-/// The protocol that speaks first in the beginning of a capture.
-pub(super) fn dialect(head: &[u8]) -> Option<Dialect> {
-    let mut found = None;
-    let _ = packet::read(head, &mut |_, network, data| {
+/// The time of the first packet in the beginning of a capture, and the protocol that speaks first.
+pub(super) fn beginning(head: &[u8]) -> (Option<i64>, Option<Dialect>) {
+    let (mut first_us, mut found) = (None, None);
+    let _ = packet::read(head, &mut |us, network, data| {
+        first_us.get_or_insert(us);
         let payload = packet::segment(network, data).map_or(&[][..], |segment| segment.payload);
         let whose = [Some(true), Some(false), None];
         found = whose.into_iter().find_map(|whose| protocol(payload, whose));
         // The error ends the reading.
         found.map_or(Ok(()), |_| Err(io::Error::other("enough")))
     });
-    found
+    (first_us, found)
 }

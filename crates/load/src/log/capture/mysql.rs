@@ -4,17 +4,16 @@ use std::collections::HashMap;
 use std::io;
 use std::task::Poll;
 
-use mysql_common::constants::{CapabilityFlags, ColumnFlags, ColumnType};
+use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::HandshakeResponse;
-use mysql_common::value::{BinValue, ValueDeserializer};
 
 use super::super::bind;
 use super::{CURSOR, Dialogue, EARLIER, Held, Kind, NO_SQL, Out, REPLICA, TLS, Talk, What};
 use crate::driver::Dialect;
 use crate::driver::mysql::handshake::parse_greeting;
-use crate::driver::mysql::reply::{END, ERROR, LOCAL_FILE, OK, ReplyReader};
-use crate::driver::mysql::{HEADER_BYTES, LONGEST_CONTENT, parse_header};
+use crate::driver::mysql::reply::{END, ERROR, OK, ReplyReader};
+use crate::driver::mysql::{HEADER_BYTES, LONGEST_CONTENT, binary_value, parse_header};
 use crate::workload::sql::{What as Token, Words};
 
 /// The statement that was prepared last (MariaDB).
@@ -75,8 +74,6 @@ pub(super) struct Mysql {
     /// The reply under way has begun, and so many definitions are left of that to a preparation.
     is_amid: bool,
     left: usize,
-    /// The client sends a file.
-    takes_file: bool,
 }
 
 impl Mysql {
@@ -100,22 +97,19 @@ impl Mysql {
         let asked = CapabilityFlags::from_bits_truncate(id(answer));
         self.common = self.common.map(|offered| offered & asked);
         self.stage = Stage::Authenticating;
+        let zstd = CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM;
         if self.has(CapabilityFlags::CLIENT_SSL) && answer.len() <= 32 {
             out.stop = Some(TLS);
-            return Ok(());
-        }
-        if self.has(CapabilityFlags::CLIENT_COMPRESS)
-            || self.has(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
-        {
+        } else if self.has(CapabilityFlags::CLIENT_COMPRESS) || self.has(zstd) {
             out.stop = Some("a connection with a compressed protocol");
-            return Ok(());
-        }
-        let said: io::Result<HandshakeResponse<'_>> = ParseBuf(answer).parse(());
-        if let Ok(said) = said {
-            let database = said.db_name().filter(|name| !name.is_empty());
+        } else {
+            let said: io::Result<HandshakeResponse<'_>> = ParseBuf(answer).parse(());
+            let database = said.as_ref().ok().and_then(|said| said.db_name());
+            let database = database.filter(|name| !name.is_empty());
             self.dialogue.database = database.map(|name| out.hold(name));
+            out.event(out.at.us, What::Connect)?;
         }
-        out.event(out.at.us, What::Connect)
+        Ok(())
     }
 
     fn on_command(&mut self, message: &[u8], out: &mut Out<'_>) -> io::Result<()> {
@@ -227,40 +221,27 @@ impl Mysql {
             if message[3] != pending.number {
                 return Ok(());
             }
-            // A report of progress (MariaDB).
-            if content.starts_with(&[ERROR; 3]) {
-                pending.number = pending.number.wrapping_add(1);
-                return Ok(());
-            }
             self.replies.begin(pending.number);
         }
         let is_begin = !std::mem::replace(&mut self.is_amid, true);
         match (pending.kind, first) {
-            (Kind::Other, 1) => {
-                // A log-in goes on.
-                pending.number = pending.number.wrapping_add(1);
-                self.is_amid = false;
-                Ok(())
-            }
-            (Kind::Other, _) => self.end(Some((0, None)), out),
             (Kind::Prepare, ERROR) if is_begin => self.end(None, out),
-            (Kind::Prepare, _) if is_begin => {
-                let sql = pending.sql.as_ref().map(|sql| sql.text.clone());
-                self.remember(id(rest), &sql.unwrap_or_default(), out);
-                let (counts, _) = rest.get(4..).unwrap_or_default().as_chunks();
-                let counts = counts.iter().take(2).copied().map(u16::from_le_bytes);
-                self.left = counts.map(usize::from).sum();
-                self.end_definitions(out)
-            }
             (Kind::Prepare, _) => {
-                self.left = self.left.saturating_sub(usize::from(first != END));
-                self.end_definitions(out)
-            }
-            // The client's file follows.
-            (_, LOCAL_FILE) if is_begin => {
-                self.takes_file = true;
+                if is_begin {
+                    let sql = pending.sql.as_ref().map(|sql| sql.text.clone());
+                    self.remember(id(rest), &sql.unwrap_or_default(), out);
+                    let (counts, _) = rest.get(4..).unwrap_or_default().as_chunks();
+                    let counts = counts.iter().take(2).copied().map(u16::from_le_bytes);
+                    self.left = counts.map(usize::from).sum();
+                } else if first != END {
+                    self.left = self.left.saturating_sub(1);
+                }
+                if self.left > 0 {
+                    return Ok(());
+                }
                 self.end(Some((0, None)), out)
             }
+            (Kind::Other, _) => self.end(Some((0, None)), out),
             _ => match self.replies.feed(message) {
                 Ok(false) => Ok(()),
                 Ok(true) => {
@@ -275,13 +256,6 @@ impl Mysql {
                 Err(_) => self.dialogue.lose(out),
             },
         }
-    }
-
-    fn end_definitions(&mut self, out: &mut Out<'_>) -> io::Result<()> {
-        if self.left > 0 {
-            return Ok(());
-        }
-        self.end(Some((0, None)), out)
     }
 
     fn end(&mut self, reply: Option<(u64, Option<u64>)>, out: &mut Out<'_>) -> io::Result<()> {
@@ -334,13 +308,8 @@ fn literals(
             found.push(b"NULL".to_vec());
             continue;
         }
-        // The other types are in the server alone, and the library ends the program at them.
-        let kind = ColumnType::try_from(code).ok();
-        let kind = kind.filter(|_| matches!(code, 0..=16 | 242 | 245..))?;
-        let mut flags = ColumnFlags::empty();
-        flags.set(ColumnFlags::UNSIGNED_FLAG, sign & UNSIGNED != 0);
-        let value: ValueDeserializer<BinValue> = rest.parse((kind, flags)).ok()?;
-        found.push(value.0.as_sql(false).into_bytes());
+        let value = binary_value(&mut rest, code, sign & UNSIGNED != 0)?;
+        found.push(value.as_sql(false).into_bytes());
     }
     (rest.0.is_empty() && count >= marks).then_some((found, types))
 }
@@ -372,19 +341,14 @@ impl Talk for Mysql {
         match self.stage {
             _ if !by_client => self.on_reply(message, out),
             Stage::Greeting | Stage::LogIn => self.log_in(&message[HEADER_BYTES..], out),
-            // The last one is empty.
-            _ if self.takes_file => {
-                self.takes_file = message.len() > HEADER_BYTES;
-                Ok(())
-            }
             Stage::Ready if message[3] == 0 => self.on_command(message, out),
-            // Of a log-in.
+            // Of a log-in, or of a file.
             _ => Ok(()),
         }
     }
 
     fn goes_on(&mut self, bytes: &[u8]) -> bool {
-        (self.stage, self.is_amid, self.takes_file) = (Stage::Ready, false, false);
+        (self.stage, self.is_amid) = (Stage::Ready, false);
         is_request(bytes)
     }
 

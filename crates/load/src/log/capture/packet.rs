@@ -26,14 +26,6 @@ pub(super) struct Segment<'a> {
     pub(super) payload: &'a [u8],
 }
 
-/// Whether a file that begins so is a capture: pcap in either order of bytes, pcapng.
-pub(crate) fn is_capture(head: &[u8]) -> bool {
-    matches!(
-        part(head, 0).map(u32::from_be_bytes),
-        Some(0xA1B2_C3D4 | 0xD4C3_B2A1 | 0xA1B2_3C4D | 0x4D3C_B2A1 | 0x0A0D_0D0A)
-    )
-}
-
 /// Takes a packet: its time, its kind of network and its bytes.
 type Each<'a> = dyn FnMut(i64, i32, &[u8]) -> io::Result<()> + 'a;
 
@@ -93,17 +85,6 @@ pub(super) fn read<'b>(
         }
         reader.consume(bytes);
     }
-}
-
-/// When the first packet of a file was sent, from its beginning.
-pub(crate) fn first(head: &[u8]) -> Option<i64> {
-    let mut found = None;
-    // The error ends the reading.
-    let _ = read(head, &mut |at_us, _, _| {
-        found = Some(at_us);
-        Err(io::Error::other("enough"))
-    });
-    found
 }
 
 fn part<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<[u8; BYTES]> {

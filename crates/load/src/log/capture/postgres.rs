@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 
+use bytes::Buf;
+
 use super::super::{bind, postgres::key};
 use super::value::literal;
 use super::{CURSOR, Dialogue, EARLIER, Held, Kind, NO_SQL, Out, REPLICA, TLS, Talk, Text, What};
@@ -74,15 +76,11 @@ fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 fn short(bytes: &mut &[u8]) -> Option<u16> {
-    let (two, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(u16::from_be_bytes(*two))
+    bytes.try_get_u16().ok()
 }
 
 fn long(bytes: &mut &[u8]) -> Option<u32> {
-    let (four, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(u32::from_be_bytes(*four))
+    bytes.try_get_u32().ok()
 }
 
 /// Numbers of so many bytes, with their count before them.
@@ -104,17 +102,15 @@ impl Postgres {
     /// What a client sends before its session.
     fn open(&mut self, message: &[u8], out: &mut Out<'_>) -> io::Result<()> {
         let mut rest = &message[OPENING_HEAD_BYTES..];
-        match long(&mut rest) {
-            Some(CANCEL) => {
-                out.stop = Some("a request to cancel a statement, which is not replayed");
-                return Ok(());
-            }
-            Some(TLS_REQUEST | GSS_REQUEST) => {
-                self.asks_for_tls = true;
-                return Ok(());
-            }
-            _ => self.is_open = true,
+        let code = long(&mut rest);
+        self.asks_for_tls = matches!(code, Some(TLS_REQUEST | GSS_REQUEST));
+        if code == Some(CANCEL) {
+            out.stop = Some("a request to cancel a statement, which is not replayed");
         }
+        if self.asks_for_tls || out.stop.is_some() {
+            return Ok(());
+        }
+        self.is_open = true;
         let (mut user, mut database) = (None, None);
         while let (Some(name), Some(value)) = (text(&mut rest), text(&mut rest)) {
             match name {
@@ -225,12 +221,12 @@ impl Postgres {
         let ends = |kind: Kind| matches!(kind, Kind::Query | Kind::Other);
         let count = asked.iter().take_while(|one| !ends(one.kind)).count();
         let mut passed: Vec<_> = asked.drain(..count).collect();
-        let first = |kinds: fn(Kind) -> bool| passed.iter().position(|one| kinds(one.kind));
-        let refused = first(Kind::executes).or_else(|| first(|kind| kind == Kind::Prepare));
-        if let Some(refused) = refused {
-            asked.push_front(passed.swap_remove(refused));
-        }
-        let executed = passed.iter().filter(|one| one.kind.executes());
+        // The refused one is the first execution, or a preparation.
+        passed.sort_by_key(|one| (!one.kind.executes(), one.kind != Kind::Prepare));
+        let mut passed = passed.into_iter();
+        asked.extend(passed.next());
+        asked.rotate_right(usize::from(count > 0));
+        let executed = passed.filter(|one| one.kind.executes());
         executed.for_each(|_| out.unread("a statement that the server passed over after an error"));
     }
 

@@ -85,29 +85,25 @@ fn time_of(us: i64) -> String {
 /// Digits to the base of 10,000, the first of which has a weight; a sign; decimals to show.
 fn numeric(bytes: &[u8]) -> Option<String> {
     let (pairs, _) = bytes.as_chunks::<2>();
-    let mut numbers = pairs.iter().map(|pair| u16::from_be_bytes(*pair));
-    let [_count, weight, sign, decimals] = [0; 4].map(|_| numbers.next());
-    let digits: Vec<_> = numbers.collect();
-    let four = |place: i32| {
-        let digit = usize::try_from(place)
-            .ok()
-            .and_then(|place| digits.get(place));
-        format!("{:04}", digit.unwrap_or(&0))
+    let numbers: Vec<_> = pairs.iter().copied().map(u16::from_be_bytes).collect();
+    let [_count, weight, sign, decimals, digits @ ..] = &numbers[..] else {
+        return None;
     };
-    let (weight, decimals) = (i32::from(weight?.cast_signed()), usize::from(decimals?));
+    let sign = match sign {
+        0 => "",
+        0x4000 => "-",
+        _ => return (*sign == 0xC000).then(|| "NaN".to_owned()),
+    };
+    let four = |place: i32| {
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        format!("{:04}", digits.get(place).unwrap_or(&0))
+    };
+    let (weight, decimals) = (i32::from(weight.cast_signed()), usize::from(*decimals));
     let whole: String = (0..=weight).map(four).collect();
     let part = (weight + 1..).take(decimals.div_ceil(4)).map(four);
     let part: String = part.collect::<String>().chars().take(decimals).collect();
-    let (sign, point) = match (sign?, decimals) {
-        (0, 0) => ("", ""),
-        (0, _) => ("", "."),
-        (0x4000, 0) => ("-", ""),
-        (0x4000, _) => ("-", "."),
-        _ => return (sign == Some(0xC000)).then(|| "NaN".to_owned()),
-    };
-    let whole = whole.trim_start_matches('0');
-    let whole = if whole.is_empty() { "0" } else { whole };
-    Some(format!("{sign}{whole}{point}{part}"))
+    let text = format!("{sign}{:0>1}.{part}", whole.trim_start_matches('0'));
+    Some(text.trim_end_matches('.').to_owned())
 }
 
 /// An array of one dimension, of a type that is read.
