@@ -12,7 +12,7 @@ use clap::Args;
 use super::Stop;
 use super::outside::when_interrupted;
 use crate::engine::Failure;
-use crate::log::{self, Event, Format, Inputs, Options, Sink, Spread};
+use crate::log::{self, Event, Format, Inputs, Sink, Spread};
 use crate::recording::{Contents, Recorder, is_recording};
 
 /// Between two signs of progress.
@@ -85,11 +85,9 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         bytes,
         to: recorder,
     });
-    let options = Options {
-        prefix: args.prefix.clone(),
-    };
-    log::read(format, inputs, &options, &mut sink).map_err(|error| failed(&error))?;
-    sink.flush().map_err(|error| failed(&error))?;
+    log::read(format, inputs, args.prefix.as_deref(), &mut sink)
+        .and_then(|()| sink.flush())
+        .map_err(|error| failed(&error))?;
     let progress = sink.to;
     if progress.shown {
         show("");

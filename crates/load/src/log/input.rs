@@ -75,34 +75,29 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Puts files in the order of the first times in them: of rotated ones the newest is named first.
-    pub(crate) fn new(mut paths: Vec<PathBuf>) -> Result<(Self, Vec<u8>), String> {
-        let mut heads = Vec::new();
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Result<(Self, Vec<u8>), String> {
+        let mut heads: Vec<(PathBuf, Vec<u8>)> = Vec::new();
         let mut seen = Vec::new();
-        for path in &paths {
+        for path in paths {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             if seen.contains(&real) {
                 return Err(format!("{} is named twice", path.display()));
             }
             seen.push(real);
             let mut head = Vec::new();
-            open(path, &Passed::default())?
+            open(&path, &Passed::default())?
                 .take(HEAD_BYTES)
                 .read_to_end(&mut head)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
-            heads.push(head);
+            heads.push((path, head));
         }
-        let mut order: Vec<_> = (0..paths.len()).collect();
         // A capture has a binary time.
         let first = |head: &[u8]| capture::beginning(head).0.or_else(|| moment::first(head));
-        order.sort_by_cached_key(|&at| first(&heads[at]));
-        paths = order.iter().map(|&at| paths[at].clone()).collect();
-        let known = order.iter().map(|&at| &heads[at]);
-        let head = known
-            .clone()
-            .find(|head| recognise(head).is_some())
-            .or_else(|| known.clone().next())
-            .cloned()
-            .unwrap_or_default();
+        heads.sort_by_cached_key(|(_, head)| first(head));
+        let known = heads.iter().find(|(_, head)| recognise(head).is_some());
+        let known = known.or(heads.first());
+        let head = known.map_or_else(Vec::new, |(_, head)| head.clone());
+        let paths: Vec<_> = heads.into_iter().map(|(path, _)| path).collect();
         let inputs = Self {
             rest: paths.into_iter(),
             now: None,

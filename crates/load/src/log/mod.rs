@@ -165,12 +165,17 @@ pub(crate) trait Sink {
     fn unread(&mut self, reason: &'static str, line: u64);
 }
 
-/// The options of reading.
-#[derive(Debug, Default)]
-pub(crate) struct Options {
-    /// PostgreSQL's `log_line_prefix`; `None`: the usual ones are tried.
-    pub(crate) prefix: Option<String>,
-}
+/// A kind of log, how many of its first lines are looked at, and whether a line is of it.
+type Sign = (Format, usize, fn(&[u8]) -> bool);
+
+const SIGNS: [Sign; 6] = [
+    (Format::Slow, 2000, |line| line.starts_with(b"# Query_time: ")),
+    (Format::AuditXml, 2000, records::is_xml),
+    (Format::General, 2000, general::begins_entry),
+    (Format::Audit, 50, audit::is_entry),
+    (Format::Csvlog, 50, postgres::is_csv),
+    (Format::Stderr, 2000, |line| prefix::severity(line).is_some()),
+];
 
 /// Recognises a log by its beginning.
 pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
@@ -186,55 +191,30 @@ pub(crate) fn recognise(head: &[u8]) -> Option<Format> {
     if records::is_json(text) {
         return Some(Format::AuditJson);
     }
-    let lines = || text.split(|&byte| byte == b'\n').take(2000);
-    if lines().any(|line| line.starts_with(b"# Query_time: ")) {
-        return Some(Format::Slow);
-    }
-    if lines().any(records::is_xml) {
-        return Some(Format::AuditXml);
-    }
-    if lines().any(general::begins_entry) {
-        return Some(Format::General);
-    }
-    if lines().take(50).any(audit::is_entry) {
-        return Some(Format::Audit);
-    }
-    if lines().take(50).any(postgres::is_csv) {
-        return Some(Format::Csvlog);
-    }
-    lines()
-        .any(|line| prefix::severity(line).is_some())
-        .then_some(Format::Stderr)
+    let lines = |most| text.split(|&byte| byte == b'\n').take(most);
+    let found = SIGNS.iter().find(|sign| lines(sign.1).any(sign.2));
+    found.map(|sign| sign.0)
 }
 
-/// Reads a whole log, of one file or of several that follow one another.
+/// Reads a whole log, of one file or of several that follow one another. PostgreSQL's has this `log_line_prefix`, or
+/// one of the usual ones.
 pub(crate) fn read(
     format: Format,
     inputs: Inputs,
-    options: &Options,
+    prefix: Option<&str>,
     sink: &mut dyn Sink,
-) -> Result<(), Unreadable> {
+) -> io::Result<()> {
     match format {
-        Format::Slow => slow::read(inputs, sink)?,
-        Format::General => general::read(inputs, sink)?,
-        Format::Audit => audit::read(inputs, sink)?,
-        Format::AuditXml => records::read_xml(inputs, sink)?,
-        Format::AuditJson => records::read_json(inputs, sink)?,
+        Format::Slow => slow::read(inputs, sink),
+        Format::General => general::read(inputs, sink),
+        Format::Audit => audit::read(inputs, sink),
+        Format::AuditXml => records::read_xml(inputs, sink),
+        Format::AuditJson => records::read_json(inputs, sink),
         Format::MysqlPackets | Format::PostgresPackets => {
-            capture::read(inputs, format.dialect(), sink)?;
+            capture::read(inputs, format.dialect(), sink)
         }
-        Format::Stderr => postgres::read_text(inputs, options.prefix.as_deref(), sink)?,
-        Format::Csvlog => postgres::read_csv(inputs, sink)?,
-        Format::Jsonlog => postgres::read_json(inputs, sink)?,
+        Format::Stderr => postgres::read_text(inputs, prefix, sink),
+        Format::Csvlog => postgres::read_csv(inputs, sink),
+        Format::Jsonlog => postgres::read_json(inputs, sink),
     }
-    Ok(())
-}
-
-/// Why a log cannot be read at all.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    #[error("{0}")]
-    Words(String),
 }

@@ -10,8 +10,7 @@ use serde::Deserialize;
 use super::moment::{self, Moment, micros, number, pattern};
 use super::prefix::{Prefix, severity};
 use super::{
-    HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, Unreadable, WITHOUT_VALUES, What, add_line,
-    bind,
+    HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, WITHOUT_VALUES, What, add_line, bind,
 };
 use crate::driver::Dialect;
 
@@ -36,11 +35,11 @@ pub(super) fn read_text(
     mut inputs: Inputs,
     prefix: Option<&str>,
     sink: &mut dyn Sink,
-) -> Result<(), Unreadable> {
+) -> io::Result<()> {
     let mut first = Vec::new();
     let mut line = Vec::new();
     let prefix = if let Some(text) = prefix {
-        Prefix::new(text).map_err(Unreadable::Words)?
+        Prefix::new(text).map_err(io::Error::other)?
     } else {
         while first.len() < LINES_TRIED && inputs.next_line(&mut line)? {
             first.push(std::mem::take(&mut line));
@@ -48,7 +47,7 @@ pub(super) fn read_text(
         Prefix::find(&first).ok_or_else(|| {
             let shown = first.iter().find(|line| severity(line).is_some());
             let shown = String::from_utf8_lossy(shown.map_or(&[], |line| &line[..line.len().min(80)]));
-            Unreadable::Words(format!(
+            io::Error::other(format!(
                 "no usual log_line_prefix fits its lines ({shown:?}); say what the server has with --prefix, \
                  from SHOW log_line_prefix; lines that syslog has wrapped are not read"
             ))
@@ -130,7 +129,7 @@ pub(super) fn is_csv(line: &[u8]) -> bool {
     moment::read(line).is_some_and(is_alone) && fields >= 12
 }
 
-pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> Result<(), Unreadable> {
+pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -178,7 +177,7 @@ struct JsonLine {
     statement: String,
 }
 
-pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> Result<(), Unreadable> {
+pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut line = Vec::new();
     while inputs.next_line(&mut line)? {
         let Ok(read) = serde_json::from_slice::<JsonLine>(&line) else {

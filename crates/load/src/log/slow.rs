@@ -33,17 +33,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut clock = Clock::default();
     let mut database: Option<Vec<u8>> = None;
     while inputs.next_line(&mut line)? {
-        // Without User@Host with log_short_format.
-        let begins_entry = line.starts_with(b"# ")
-            && [
-                &b"Time: "[..],
-                b"User@Host: ",
-                b"Thread_id: ",
-                b"Query_time: ",
-            ]
-            .iter()
-            .any(|name| line[2..].starts_with(name));
-        if begins_entry && entry.has_times {
+        if entry.has_times && BEGIN.is_match(&line) {
             std::mem::take(&mut entry).finish(&mut clock, &mut database, sink)?;
         }
         if let Some(time) = line.strip_prefix(b"# Time: ") {
@@ -191,6 +181,10 @@ impl Entry {
         sink.take(at.event(session, what, self.line))
     }
 }
+
+/// Without `User@Host` with `log_short_format`.
+static BEGIN: LazyLock<Regex> =
+    LazyLock::new(|| pattern("^# (?:Time|User@Host|Thread_id|Query_time): "));
 
 /// A name such as `Rows_sent` and the word after it, which is empty if another name follows.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"([A-Z]\w*): *([^\s:]*)(?:\s|$)"));

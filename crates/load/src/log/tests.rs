@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::prefix::Prefix;
-use super::{Event, Format, Inputs, Options, Sink, Spread, What, read, recognise};
+use super::{Event, Format, Inputs, Sink, Spread, What, read, recognise};
 
 #[derive(Default)]
 struct Kept {
@@ -28,7 +28,7 @@ fn read_text(text: &[u8]) -> (Format, Kept) {
     let (inputs, head) = Inputs::new(vec![file.path().to_owned()]).unwrap();
     let format = recognise(&head).expect("a log");
     let mut sink = Spread::new(Kept::default());
-    read(format, inputs, &Options::default(), &mut sink).unwrap();
+    read(format, inputs, None, &mut sink).unwrap();
     sink.flush().unwrap();
     (format, sink.to)
 }
@@ -256,7 +256,7 @@ fn packed_and_rotated_files_are_one_log() {
     read(
         recognise(&head).unwrap(),
         inputs,
-        &Options::default(),
+        None,
         &mut kept,
     )
     .unwrap();

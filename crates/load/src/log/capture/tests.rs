@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::{Event, Format, Inputs, Options, Sink, Statement, What, read, recognise};
+use super::super::{Event, Format, Inputs, Sink, Statement, What, read, recognise};
 use super::{LOST, NO_REPLY, value};
 use crate::driver::Dialect;
 
@@ -267,7 +267,7 @@ fn read_bytes(bytes: &[u8], format: Option<Format>) -> Kept {
     let (inputs, head) = Inputs::new(vec![file.path().to_owned()]).unwrap();
     let format = format.or_else(|| recognise(&head)).expect("a capture");
     let mut kept = Kept::default();
-    read(format, inputs, &Options::default(), &mut kept).unwrap();
+    read(format, inputs, None, &mut kept).unwrap();
     kept
 }
 
@@ -972,6 +972,6 @@ fn rotated_captures_are_one() {
     let (inputs, head) = Inputs::new(paths.iter().rev().cloned().collect()).unwrap();
     assert_eq!(super::beginning(&head).1, Some(Dialect::Mysql));
     let mut kept = Kept::default();
-    read(Format::MysqlPackets, inputs, &Options::default(), &mut kept).unwrap();
+    read(Format::MysqlPackets, inputs, None, &mut kept).unwrap();
     assert_eq!(kept.texts(), MYSQL);
 }

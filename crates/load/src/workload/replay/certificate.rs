@@ -188,14 +188,10 @@ impl Counts {
 }
 
 fn lateness(latencies: &Latencies) -> Lateness {
-    // Recorded as one more, because a histogram of latencies has no zero.
-    let Some(summary) = latencies.summary(&[50.0, 99.0]) else {
-        return Lateness::default();
-    };
-    let at = |place: usize| summary.percentiles.get(place).map_or(0.0, |(_, us)| *us);
-    Lateness {
-        p50: at(0),
-        p99: at(1),
+    let summary = latencies.summary(&[50.0, 99.0]);
+    summary.map_or_else(Lateness::default, |summary| Lateness {
+        p50: summary.percentiles[0].1,
+        p99: summary.percentiles[1].1,
         max: summary.max,
-    }
+    })
 }
