@@ -10,24 +10,14 @@ from diskproof.cli.exits import DONE
 from diskproof.cli.screen import put
 from diskproof.load import import_log
 
-Format = Literal[
-    "slow",
-    "general",
-    "audit",
-    "audit-xml",
-    "audit-json",
-    "stderr",
-    "csvlog",
-    "jsonlog",
-    "mysql-packets",
-    "postgres-packets",
-]
+Log = Literal["slow", "general", "audit", "audit-xml", "audit-json", "stderr", "csvlog", "jsonlog"]
+Capture = Literal["mysql-packets", "postgres-packets"]
 
 
 def importing(
     *logs: Path,
     output: Annotated[Path, Parameter(name=("--output", "-o"))],
-    format: Format | None = None,  # noqa: A002 - as it is called
+    format: Log | Capture | None = None,  # noqa: A002 - as it is called
     prefix: str | None = None,
     anonymise: bool = False,
 ) -> int:

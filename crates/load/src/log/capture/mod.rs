@@ -8,11 +8,9 @@ mod stream;
 mod tests;
 mod value;
 
-use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
-use std::rc::Rc;
 
 use packet::Segment;
 use stream::Stream;
@@ -20,10 +18,12 @@ use stream::Stream;
 use super::{Event, Inputs, NO_SQL, Sink, Statement, What};
 use crate::driver::Dialect;
 
-/// Connections that are followed at once, the bytes held for all of them, and what each may have under way.
+/// Connections that are followed at once, and what each may have under way.
 const MOST_CONNECTIONS: usize = 100_000;
-const MOST_HELD_BYTES: usize = 256 << 20;
 const MOST_PENDING: usize = 10_000;
+/// The bytes held for all of them, which are looked at after so many packets.
+const MOST_HELD_BYTES: usize = 256 << 20;
+const LOOK_AFTER: u64 = 4096;
 /// What a text takes that is held, beside its own bytes.
 const ENTRY_BYTES: usize = 200;
 /// Segments of a connection that began before the capture in which its protocol is looked for.
@@ -36,6 +36,8 @@ const NO_REPLY: &str = "a reply that is lost: its statement is replayed, its dur
 const EARLIER: &str = "a prepared statement whose preparation is not in the capture";
 const CURSOR: &str = "a cursor's further rows";
 const REPLICA: &str = "a replica's connection";
+const TOO_MUCH: &str =
+    "a connection of which too much was under way (256 MiB are held for all)";
 const TLS: &str = "a connection with TLS";
 
 /// When something was said: in which packet.
@@ -45,23 +47,9 @@ struct At {
     packet: u64,
 }
 
-/// A text that counts, as long as it is held, among the bytes that are held for all connections.
-struct Held {
-    text: Vec<u8>,
-    all: Rc<Cell<usize>>,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let held_bytes = ENTRY_BYTES + self.text.len();
-        self.all.set(self.all.get() - held_bytes);
-    }
-}
-
 /// Where a connection's events go.
 struct Out<'a> {
     sink: &'a mut dyn Sink,
-    held: Rc<Cell<usize>>,
     /// Connections of the other protocol are passed over.
     wanted: Dialect,
     session: u64,
@@ -84,12 +72,6 @@ impl Out<'_> {
     fn unread(&mut self, reason: &'static str) {
         self.sink.unread(reason, self.at.packet);
     }
-
-    fn hold(&self, text: impl Into<Vec<u8>>) -> Held {
-        let (text, all) = (text.into(), Rc::clone(&self.held));
-        all.set(all.get() + ENTRY_BYTES + text.len());
-        Held { text, all }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +93,16 @@ impl Kind {
 }
 
 /// A statement's text, or why it is not known.
-type Text = Result<Held, &'static str>;
+type Text = Result<Vec<u8>, &'static str>;
+
+fn held_bytes(text: &Text) -> usize {
+    ENTRY_BYTES + text.as_ref().map_or(0, Vec::len)
+}
+
+fn prepared_bytes<'a>(prepared: impl Iterator<Item = &'a [Vec<u8>; 2]>) -> usize {
+    let bytes = prepared.map(|[sql, types]| ENTRY_BYTES + sql.len() + types.len());
+    bytes.sum()
+}
 
 /// What a client asked for.
 struct Pending {
@@ -125,7 +116,7 @@ struct Pending {
 /// What both protocols have.
 #[derive(Default)]
 struct Dialogue {
-    database: Option<Held>,
+    database: Option<Vec<u8>>,
     pending: VecDeque<Pending>,
     ended_us: i64,
     /// Something was lost: the next request is waited for.
@@ -170,18 +161,23 @@ impl Dialogue {
             rows,
             affected: affected.flatten(),
             failed: reply.is_none(),
-            ..self.said(kind, &sql)
+            ..self.said(kind, sql)
         };
         out.event(out.at.us, What::Statement(said))
     }
 
-    fn said(&self, kind: Kind, sql: &Held) -> Statement {
+    fn said(&self, kind: Kind, sql: Vec<u8>) -> Statement {
         Statement {
-            sql: sql.text.clone(),
-            database: self.database.as_ref().map(|name| name.text.clone()),
+            sql,
+            database: self.database.clone(),
             prepared: kind.executes(),
             ..Statement::default()
         }
+    }
+
+    fn held_bytes(&self) -> usize {
+        let asked = self.pending.iter().map(|asked| held_bytes(&asked.sql));
+        self.database.as_ref().map_or(0, Vec::len) + asked.sum::<usize>()
     }
 
     /// What is under way ends without a reply.
@@ -193,7 +189,7 @@ impl Dialogue {
             {
                 out.sink.unread(NO_REPLY, at.packet);
                 let begin_us = at.us.max(out.at.us - LONGEST_WAIT_US);
-                out.event(begin_us, What::Statement(self.said(kind, &sql)))?;
+                out.event(begin_us, What::Statement(self.said(kind, sql)))?;
             }
         }
         Ok(())
@@ -208,21 +204,27 @@ trait Talk {
     /// Goes on after a loss if a client's request begins so.
     fn goes_on(&mut self, bytes: &[u8]) -> bool;
     fn dialogue(&mut self) -> &mut Dialogue;
+    fn held_bytes(&self) -> usize;
 }
 
+#[derive(Default)]
 enum State {
-    /// Nothing has shown the protocol yet; so often it was looked for.
-    New(u32),
+    /// Nothing has shown the protocol yet.
+    #[default]
+    New,
     Talking(Box<dyn Talk>),
     Passed,
 }
 
+#[derive(Default)]
 struct Connection {
     number: u64,
     streams: [Stream; 2],
     /// Which stream is the client's.
     client: Option<usize>,
     state: State,
+    /// So often the protocol was looked for.
+    looks: u32,
     /// A bit for each side.
     ends: u8,
 }
@@ -244,8 +246,9 @@ impl Connection {
             if bytes.is_empty() {
                 continue;
             }
-            if let State::New(looks) = self.state {
-                self.state = self.look(looks + 1, side, &bytes, out);
+            if matches!(self.state, State::New) {
+                self.looks += 1;
+                self.state = self.look(side, &bytes, out);
             }
             let by_client = self.client == Some(side);
             let State::Talking(talk) = &mut self.state else {
@@ -287,11 +290,11 @@ impl Connection {
     }
 
     /// Looks for the protocol in the first bytes of a connection, or from the middle of one.
-    fn look(&mut self, looks: u32, side: usize, bytes: &[u8], out: &mut Out<'_>) -> State {
+    fn look(&mut self, side: usize, bytes: &[u8], out: &mut Out<'_>) -> State {
         let by_client = self.client.map(|client| client == side);
         let Some(dialect) = protocol(bytes, by_client) else {
-            if by_client.is_none() && looks < MOST_LOOKS {
-                return State::New(looks);
+            if by_client.is_none() && self.looks < MOST_LOOKS {
+                return State::New;
             }
             out.unread("a connection of another protocol, or encrypted");
             return State::Passed;
@@ -323,144 +326,141 @@ impl Connection {
                 self.forget();
             }
             // What comes is no beginning any more.
-            State::New(_) => self.client = None,
+            State::New => self.client = None,
             State::Passed => {}
         }
         Ok(())
     }
 
     fn held_bytes(&self) -> usize {
-        self.streams.iter().map(Stream::held_bytes).sum()
+        let talk = match &self.state {
+            State::Talking(talk) => talk.held_bytes(),
+            _ => 0,
+        };
+        talk + self.streams.iter().map(Stream::held_bytes).sum::<usize>()
     }
-}
 
-struct Reader {
-    wanted: Dialect,
-    connections: HashMap<[SocketAddr; 2], Connection>,
-    begun: u64,
-    at: At,
-    held: Rc<Cell<usize>>,
-}
 
-impl Reader {
-    fn out<'a>(&self, session: u64, sink: &'a mut dyn Sink) -> Out<'a> {
-        Out {
-            sink,
-            held: Rc::clone(&self.held),
-            wanted: self.wanted,
-            session,
-            at: self.at,
-            stop: None,
+    /// Nothing more will come.
+    fn end(mut self, out: &mut Out<'_>) -> io::Result<()> {
+        out.session = self.number;
+        for side in [0, 1] {
+            while self.streams[side].end() {
+                self.lose(Some(side), out)?;
+                self.hand_on(side, out)?;
+            }
+        }
+        self.lose(None, out)?;
+        match self.state {
+            State::Talking(_) => out.event(out.at.us, What::Quit),
+            _ => Ok(()),
         }
     }
+}
 
-    fn take(&mut self, segment: &Segment<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+#[derive(Default)]
+struct Connections {
+    open: HashMap<[SocketAddr; 2], Connection>,
+    begun: u64,
+}
+
+impl Connections {
+    fn take(&mut self, segment: &Segment<'_>, out: &mut Out<'_>) -> io::Result<()> {
         let mut key = [segment.from, segment.to];
         key.sort_unstable();
         let side = usize::from(key[0] != segment.from);
         let answers = segment.acknowledged.is_some();
-        let mut known = self.connections.remove(&key);
-        // The client begins anew.
-        if segment.begins
-            && !answers
-            && let Some(before) = known.take()
-        {
-            self.end(before, sink)?;
+        let mut known = self.open.remove(&key);
+        if segment.begins && !answers {
+            // The client begins anew.
+            known.take().map_or(Ok(()), |before| before.end(out))?;
         }
         let mut connection = match known {
             Some(known) => known,
             None if segment.payload.is_empty() && !segment.begins => return Ok(()),
-            None if self.connections.len() >= MOST_CONNECTIONS => {
-                let reason = "a packet of more than 100,000 connections at once";
-                sink.unread(reason, self.at.packet);
+            None if self.open.len() >= MOST_CONNECTIONS => {
+                out.unread("a packet of more than 100,000 connections at once");
                 return Ok(());
             }
             None => {
                 self.begun += 1;
                 Connection {
                     number: self.begun,
-                    streams: Default::default(),
-                    client: None,
-                    state: State::New(0),
-                    ends: 0,
+                    ..Connection::default()
                 }
             }
         };
-        let mut out = self.out(connection.number, sink);
-        let before = connection.held_bytes();
+        out.session = connection.number;
         if segment.begins {
             connection.streams[side].next = Some(segment.sequence.wrapping_add(1));
             connection.client = Some(if answers { 1 - side } else { side });
         } else {
             if connection.streams[1 - side].lost(segment.acknowledged) {
-                connection.lose(Some(1 - side), &mut out)?;
-                connection.hand_on(1 - side, &mut out)?;
+                connection.lose(Some(1 - side), out)?;
+                connection.hand_on(1 - side, out)?;
             }
             connection.streams[side].take(segment.sequence, segment.payload);
             if connection.streams[side].lost(None) {
-                connection.lose(Some(side), &mut out)?;
+                connection.lose(Some(side), out)?;
             }
-            connection.hand_on(side, &mut out)?;
+            connection.hand_on(side, out)?;
         }
-        if self.held.get() + connection.held_bytes() > MOST_HELD_BYTES + before {
-            out.unread("a connection of which too much was under way (256 MiB are held for all)");
-            connection.state = State::Passed;
-            connection.streams = Default::default();
-        }
-        self.held.set(self.held.get() + connection.held_bytes() - before);
         let both = segment.ends > 1;
         connection.ends |= if both { 3 } else { segment.ends << side };
         if connection.ends == 3 {
-            return self.end(connection, out.sink);
+            return connection.end(out);
         }
-        self.connections.insert(key, connection);
+        self.open.insert(key, connection);
         Ok(())
     }
 
-    /// Nothing more will come on a connection.
-    fn end(&mut self, mut connection: Connection, sink: &mut dyn Sink) -> io::Result<()> {
-        self.held.set(self.held.get() - connection.held_bytes());
-        let mut out = self.out(connection.number, sink);
-        for side in [0, 1] {
-            while connection.streams[side].end() {
-                connection.lose(Some(side), &mut out)?;
-                connection.hand_on(side, &mut out)?;
-            }
+    /// Passes over what holds most if all connections together hold too much.
+    fn make_room(&mut self, out: &mut Out<'_>) {
+        let all: usize = self.open.values().map(Connection::held_bytes).sum();
+        if all <= MOST_HELD_BYTES {
+            return;
         }
-        connection.lose(None, &mut out)?;
-        match connection.state {
-            State::Talking(_) => out.event(self.at.us, What::Quit),
-            _ => Ok(()),
+        let half_mean = all / self.open.len() / 2;
+        for connection in self.open.values_mut() {
+            if connection.held_bytes() > half_mean {
+                out.unread(TOO_MUCH);
+                connection.state = State::Passed;
+                connection.streams = Default::default();
+            }
         }
     }
 }
 
 /// Reads the connections of one protocol.
-pub(super) fn read(mut inputs: Inputs, dialect: Dialect, sink: &mut dyn Sink) -> io::Result<()> {
-    let mut reader = Reader {
-        wanted: dialect,
-        connections: HashMap::new(),
-        begun: 0,
+pub(super) fn read(mut inputs: Inputs, wanted: Dialect, sink: &mut dyn Sink) -> io::Result<()> {
+    let mut connections = Connections::default();
+    let mut out = Out {
+        sink,
+        wanted,
+        session: 0,
         at: At::default(),
-        held: Rc::default(),
+        stop: None,
     };
     while let Some(input) = inputs.next_file()? {
         let broken = packet::read(input, &mut |us, network, data| {
-            let packet = reader.at.packet + 1;
-            reader.at = At { us, packet };
+            let packet = out.at.packet + 1;
+            out.at = At { us, packet };
+            if packet.is_multiple_of(LOOK_AFTER) {
+                connections.make_room(&mut out);
+            }
             match packet::segment(network, data) {
-                Some(segment) => reader.take(&segment, sink),
+                Some(segment) => connections.take(&segment, &mut out),
                 None => Ok(()),
             }
         })?;
         if let Some(reason) = broken {
-            sink.unread(reason, reader.at.packet);
+            out.unread(reason);
         }
     }
-    let mut left: Vec<_> = reader.connections.drain().collect();
-    left.sort_unstable_by_key(|(_, connection)| connection.number);
+    let mut left: Vec<_> = connections.open.into_values().collect();
+    left.sort_unstable_by_key(|connection| connection.number);
     left.into_iter()
-        .try_for_each(|(_, connection)| reader.end(connection, sink))
+        .try_for_each(|connection| connection.end(&mut out))
 }
 
 /// The time of the first packet in the beginning of a capture, and the protocol that speaks first.

@@ -9,7 +9,7 @@ use mysql_common::io::ParseBuf;
 use mysql_common::packets::HandshakeResponse;
 
 use super::super::bind;
-use super::{CURSOR, Dialogue, EARLIER, Held, Kind, NO_SQL, Out, REPLICA, TLS, Talk, What};
+use super::{CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, TLS, Talk, Text, What, prepared_bytes};
 use crate::driver::Dialect;
 use crate::driver::mysql::handshake::parse_greeting;
 use crate::driver::mysql::reply::{END, ERROR, OK, ReplyReader};
@@ -57,19 +57,14 @@ enum Stage {
     Ready,
 }
 
-struct Prepared {
-    sql: Held,
-    /// Two bytes for each value of the last execution.
-    types: Held,
-}
-
 #[derive(Default)]
 pub(super) struct Mysql {
     dialogue: Dialogue,
     stage: Stage,
     /// What the server can, then what both can; `None`: it was said before the capture.
     common: Option<CapabilityFlags>,
-    prepared: HashMap<u32, Prepared>,
+    /// A statement's text, and two bytes for the type of each value as they were sent last.
+    prepared: HashMap<u32, [Vec<u8>; 2]>,
     replies: ReplyReader,
     /// The reply under way has begun, and so many definitions are left of that to a preparation.
     is_amid: bool,
@@ -106,7 +101,7 @@ impl Mysql {
             let said: io::Result<HandshakeResponse<'_>> = ParseBuf(answer).parse(());
             let database = said.as_ref().ok().and_then(|said| said.db_name());
             let database = database.filter(|name| !name.is_empty());
-            self.dialogue.database = database.map(|name| out.hold(name));
+            self.dialogue.database = database.map(<[u8]>::to_vec);
             out.event(out.at.us, What::Connect)?;
         }
         Ok(())
@@ -127,7 +122,7 @@ impl Mysql {
             0x1F | 0x11 => {
                 self.prepared.clear();
                 if command == 0x11 {
-                    self.dialogue.database = new_database(rest).map(|name| out.hold(name));
+                    self.dialogue.database = new_database(rest).map(<[u8]>::to_vec);
                 }
                 out.event(out.at.us, What::Connect)?;
                 (Kind::Other, Err(NO_SQL))
@@ -137,21 +132,17 @@ impl Mysql {
             0x03 => (Kind::Query, self.without_attributes(rest)),
             0x16 => {
                 // Under this number it may be executed before the server has given it one.
-                self.remember(LAST_PREPARED, rest, out);
+                let known = [rest.to_vec(), Vec::new()];
+                self.prepared.insert(LAST_PREPARED, known);
                 (Kind::Prepare, Ok(rest.to_vec()))
             }
             0x17 => {
                 let has_all = rest.get(4).is_none_or(|cursor| cursor & 7 == 0);
-                (Kind::Execute(has_all), self.bound(rest, out))
+                (Kind::Execute(has_all), self.bound(rest))
             }
             // CLOSE, LONG_DATA have no reply. Without the values that were sent ahead an execution is not understood.
             0x18 | 0x19 => {
                 self.prepared.remove(&id(rest));
-                return Ok(());
-            }
-            // BINLOG_DUMP, REGISTER_SLAVE, BINLOG_DUMP_GTID
-            0x12 | 0x15 | 0x1E => {
-                out.stop = Some(REPLICA);
                 return Ok(());
             }
             // STATISTICS, DEBUG, PING, RESET, SET_OPTION
@@ -161,18 +152,12 @@ impl Mysql {
                 (Kind::Other, Err(NO_SQL))
             }
         };
-        let sql = sql.map(|text| out.hold(text));
         self.dialogue.ask(kind, sql, number, out);
         Ok(())
     }
 
-    fn remember(&mut self, id: u32, sql: &[u8], out: &Out<'_>) {
-        let (sql, types) = (out.hold(sql), out.hold(&b""[..]));
-        self.prepared.insert(id, Prepared { sql, types });
-    }
-
     /// A statement's text, behind the attributes that MySQL's clients may put before it.
-    fn without_attributes(&self, rest: &[u8]) -> Result<Vec<u8>, &'static str> {
+    fn without_attributes(&self, rest: &[u8]) -> Text {
         let has_them = self.has(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
         match rest {
             [0, 1, sql @ ..] if has_them || self.common.is_none() => Ok(sql.to_vec()),
@@ -182,20 +167,19 @@ impl Mysql {
     }
 
     /// The text of a prepared statement with the values of an execution.
-    fn bound(&mut self, rest: &[u8], out: &Out<'_>) -> Result<Vec<u8>, &'static str> {
+    fn bound(&mut self, rest: &[u8]) -> Text {
         let has_names = self.has(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
-        let known = self.prepared.get_mut(&id(rest)).ok_or(EARLIER)?;
-        let words = Words::new(&known.sql.text, Dialect::Mysql);
-        let marks = words.filter(|word| word.is("?")).count();
-        let read = |has_names| literals(rest, marks, has_names, &known.types.text);
+        let [sql, types] = self.prepared.get_mut(&id(rest)).ok_or(EARLIER)?;
+        let marks = Words::new(sql, Dialect::Mysql).filter(|word| word.is("?"));
+        let marks = marks.count();
+        let read = |has_names| literals(rest, marks, has_names, types);
         // Of a connection from before the capture it is not known whether values have names.
         let found = read(has_names).or_else(|| read(!has_names));
-        let sql = found.and_then(|(literals, types)| {
-            let sql = bind(&known.sql.text, Dialect::Mysql, &literals);
-            known.types = out.hold(types);
-            sql
+        let bound = found.and_then(|(literals, sent)| {
+            *types = sent;
+            bind(sql, Dialect::Mysql, &literals)
         });
-        sql.ok_or("a prepared statement whose values are not understood, or were sent ahead")
+        bound.ok_or("a prepared statement whose values are not understood, or were sent ahead")
     }
 
     fn on_reply(&mut self, message: &[u8], out: &mut Out<'_>) -> io::Result<()> {
@@ -228,8 +212,8 @@ impl Mysql {
             (Kind::Prepare, ERROR) if is_begin => self.end(None, out),
             (Kind::Prepare, _) => {
                 if is_begin {
-                    let sql = pending.sql.as_ref().map(|sql| sql.text.clone());
-                    self.remember(id(rest), &sql.unwrap_or_default(), out);
+                    let sql = pending.sql.clone().unwrap_or_default();
+                    self.prepared.insert(id(rest), [sql, Vec::new()]);
                     let (counts, _) = rest.get(4..).unwrap_or_default().as_chunks();
                     let counts = counts.iter().take(2).copied().map(u16::from_le_bytes);
                     self.left = counts.map(usize::from).sum();
@@ -261,8 +245,8 @@ impl Mysql {
     fn end(&mut self, reply: Option<(u64, Option<u64>)>, out: &mut Out<'_>) -> io::Result<()> {
         self.is_amid = false;
         let asked = self.dialogue.pending.front();
-        let entered = asked.and_then(|asked| entered(&asked.sql.as_ref().ok()?.text));
-        let entered = entered.filter(|_| reply.is_some()).map(|name| out.hold(name));
+        let entered = asked.and_then(|asked| entered(asked.sql.as_ref().ok()?));
+        let entered = entered.filter(|_| reply.is_some()).map(<[u8]>::to_vec);
         self.dialogue.end(reply, out)?;
         if entered.is_some() {
             self.dialogue.database = entered;
@@ -354,5 +338,9 @@ impl Talk for Mysql {
 
     fn dialogue(&mut self) -> &mut Dialogue {
         &mut self.dialogue
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.dialogue.held_bytes() + prepared_bytes(self.prepared.values())
     }
 }

@@ -7,7 +7,10 @@ use bytes::Buf;
 
 use super::super::{bind, postgres::key};
 use super::value::literal;
-use super::{CURSOR, Dialogue, EARLIER, Held, Kind, NO_SQL, Out, REPLICA, TLS, Talk, Text, What};
+use super::{
+    CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, REPLICA, TLS, Talk, Text, What, held_bytes,
+    prepared_bytes,
+};
 use crate::driver::postgres::affected_rows;
 use crate::driver::{Dialect, Reply};
 
@@ -47,12 +50,6 @@ pub(super) fn is_request(bytes: &[u8]) -> bool {
     (7..1 << 30).contains(&length) && ends && follows
 }
 
-struct Prepared {
-    sql: Held,
-    /// Four bytes for the type of each parameter, as far as they were said.
-    types: Held,
-}
-
 /// Names of statements and portals are their hashes.
 #[derive(Default)]
 pub(super) struct Postgres {
@@ -60,7 +57,8 @@ pub(super) struct Postgres {
     is_open: bool,
     /// The client has asked for TLS, and the server has not answered.
     asks_for_tls: bool,
-    prepared: HashMap<u64, Prepared>,
+    /// A statement's text, and four bytes for the type of each parameter as far as they were said.
+    prepared: HashMap<u64, [Vec<u8>; 2]>,
     portals: HashMap<u64, Text>,
     /// Of the reply under way.
     reply: Reply,
@@ -120,28 +118,27 @@ impl Postgres {
                 _ => {}
             }
         }
-        self.dialogue.database = database.or(user).map(|name| out.hold(name));
+        self.dialogue.database = database.or(user).map(<[u8]>::to_vec);
         out.event(out.at.us, What::Connect)
     }
 
     fn on_request(&mut self, kind: u8, mut body: &[u8], out: &mut Out<'_>) -> Option<()> {
         match kind {
             b'Q' => {
-                let sql = out.hold(text(&mut body)?);
+                let sql = text(&mut body)?.to_vec();
                 self.dialogue.ask(Kind::Query, Ok(sql), 0, out);
             }
             b'P' => {
-                let (name, sql) = (key(text(&mut body)?), text(&mut body)?);
-                let types = out.hold(list(&mut body, 4)?);
-                self.dialogue.ask(Kind::Prepare, Ok(out.hold(sql)), 0, out);
-                let sql = out.hold(sql);
-                self.prepared.insert(name, Prepared { sql, types });
+                let (name, sql) = (key(text(&mut body)?), text(&mut body)?.to_vec());
+                let types = list(&mut body, 4)?.to_vec();
+                self.dialogue.ask(Kind::Prepare, Ok(sql.clone()), 0, out);
+                self.prepared.insert(name, [sql, types]);
             }
             b'B' => {
                 let (portal, name) = (key(text(&mut body)?), key(text(&mut body)?));
                 let known = self.prepared.get(&name).ok_or(EARLIER);
-                let sql = known.and_then(|known| bound(known, body));
-                self.portals.insert(portal, sql.map(|sql| out.hold(sql)));
+                let sql = known.and_then(|[sql, types]| bound(sql, types, body));
+                self.portals.insert(portal, sql);
             }
             b'E' => {
                 let portal = self.portals.get_mut(&key(text(&mut body)?));
@@ -177,8 +174,8 @@ impl Postgres {
             // The types of parameters, now that the server has found them.
             (b't', Some(Kind::Describe(name))) => {
                 let types = list(&mut body, 4);
-                if let (Some(known), Some(types)) = (self.prepared.get_mut(&name), types) {
-                    known.types = out.hold(types);
+                if let (Some([_, known]), Some(types)) = (self.prepared.get_mut(&name), types) {
+                    *known = types.to_vec();
                 }
                 self.end(out)?;
             }
@@ -239,10 +236,10 @@ impl Postgres {
 }
 
 /// A statement's text with the values of a Bind.
-fn bound(known: &Prepared, mut rest: &[u8]) -> Result<Vec<u8>, &'static str> {
+fn bound(sql: &[u8], types: &[u8], mut rest: &[u8]) -> Text {
     let mut read = || {
         let (formats, _) = list(&mut rest, 2)?.as_chunks::<2>();
-        let (types, _) = known.types.text.as_chunks::<4>();
+        let (types, _) = types.as_chunks::<4>();
         let mut literals = Vec::new();
         for place in 0..usize::from(short(&mut rest)?) {
             let Ok(bytes) = usize::try_from(long(&mut rest)?.cast_signed()) else {
@@ -256,7 +253,7 @@ fn bound(known: &Prepared, mut rest: &[u8]) -> Result<Vec<u8>, &'static str> {
             let oid = types.get(place).copied().map_or(0, u32::from_be_bytes);
             literals.push(literal(oid, value, format == Some(&[0, 1]))?);
         }
-        bind(&known.sql.text, Dialect::Postgres, &literals)
+        bind(sql, Dialect::Postgres, &literals)
     };
     read().ok_or("a prepared statement with a value in a binary form that is not read")
 }
@@ -295,5 +292,10 @@ impl Talk for Postgres {
 
     fn dialogue(&mut self) -> &mut Dialogue {
         &mut self.dialogue
+    }
+
+    fn held_bytes(&self) -> usize {
+        let portals: usize = self.portals.values().map(held_bytes).sum();
+        self.dialogue.held_bytes() + portals + prepared_bytes(self.prepared.values())
     }
 }
