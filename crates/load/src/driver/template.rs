@@ -3,10 +3,11 @@
 use bytes::BufMut;
 
 use super::{Arg, Args, Dialect};
+use crate::workload::sql::Words;
 
 /// SQL between `?` marks: one piece more than there are parameters.
 ///
-/// A `?` inside a string, a quoted name, a dollar-quoted body or a comment is not a parameter.
+/// A `?` inside a string, a quoted name, a dollar-quoted body or a comment of the dialect is not a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<String>,
@@ -14,19 +15,13 @@ pub struct Template {
 
 impl Template {
     #[must_use]
-    pub fn new(sql: &str) -> Self {
+    pub fn new(sql: &str, dialect: Dialect) -> Self {
         let mut pieces = Vec::new();
         let mut start = 0;
-        let mut at = 0;
-        while at < sql.len() {
-            let rest = &sql[at..];
-            if rest.starts_with('?') {
-                pieces.push(sql[start..at].to_owned());
-                at += 1;
-                start = at;
-            } else {
-                at += opaque_bytes(rest);
-            }
+        let words = Words::new(sql.as_bytes(), dialect);
+        for mark in words.filter(|word| word.is("?")) {
+            pieces.push(sql[start..mark.at].to_owned());
+            start = mark.end;
         }
         pieces.push(sql[start..].to_owned());
         Self { pieces }
@@ -99,49 +94,6 @@ fn put_quoted(text: &[u8], dialect: Dialect, out: &mut impl BufMut) {
     out.put_u8(b'\'');
 }
 
-/// Number of bytes at the start of `sql` that cannot hold a parameter: a whole quotation or
-/// comment, or else one character.
-fn opaque_bytes(sql: &str) -> usize {
-    let one_character = sql.chars().next().map_or(0, char::len_utf8);
-    if let Some(quote @ ('\'' | '"')) = sql.chars().next() {
-        return quoted_bytes(sql, quote);
-    }
-    if sql.starts_with("--") {
-        return through(sql, "\n", 2);
-    }
-    if sql.starts_with("/*") {
-        return through(sql, "*/", 2);
-    }
-    match dollar_tag(sql) {
-        Some(tag) => through(sql, tag, tag.len()),
-        None => one_character,
-    }
-}
-
-/// A quotation from its opening to its closing mark. A doubled mark reads as two quotations
-/// side by side, which comes to the same.
-fn quoted_bytes(sql: &str, quote: char) -> usize {
-    sql[1..].find(quote).map_or(sql.len(), |end| end + 2)
-}
-
-/// `$$` or `$tag$` at the start of a dollar-quoted string.
-fn dollar_tag(sql: &str) -> Option<&str> {
-    let inner = sql.strip_prefix('$')?;
-    let end = inner.find('$')?;
-    let is_tag = inner[..end]
-        .chars()
-        .enumerate()
-        .all(|(index, c)| c == '_' || c.is_alphabetic() || (index > 0 && c.is_ascii_digit()));
-    is_tag.then(|| &sql[..end + 2])
-}
-
-/// Through the first `end` that lies after `skip` bytes, or to the end of the text.
-fn through(sql: &str, end: &str, skip: usize) -> usize {
-    sql[skip..]
-        .find(end)
-        .map_or(sql.len(), |at| skip + at + end.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +108,7 @@ mod tests {
         args.push_text(|out| out.extend_from_slice(br"it's \ok"));
         let spliced = |dialect| {
             let mut out = b"-- ".to_vec();
-            Template::new("?, ?, ?, ?, ?;").splice(&args, dialect, &mut out);
+            Template::new("?, ?, ?, ?, ?;", dialect).splice(&args, dialect, &mut out);
             String::from_utf8(out).unwrap()
         };
         let all = "-- (-7), 1.5e0, NULL, '12-34', ";
@@ -167,7 +119,7 @@ mod tests {
     }
 
     fn numbered(sql: &str) -> String {
-        Template::new(sql).numbered()
+        Template::new(sql, Dialect::Postgres).numbered()
     }
 
     #[test]
@@ -178,7 +130,8 @@ mod tests {
             "SELECT c FROM t WHERE id BETWEEN $1 AND $2"
         );
         assert_eq!(numbered("?"), "$1");
-        assert_eq!(Template::new("a ? b ? c").parameter_count(), 2);
+        let template = Template::new("a ? b ? c", Dialect::Mysql);
+        assert_eq!(template.parameter_count(), 2);
     }
 
     #[test]
@@ -194,7 +147,12 @@ mod tests {
             "SELECT 'open ?",
         ] {
             assert_eq!(numbered(sql), sql);
-            assert_eq!(Template::new(sql).parameter_count(), 0, "{sql}");
+            let template = Template::new(sql, Dialect::Postgres);
+            assert_eq!(template.parameter_count(), 0, "{sql}");
+        }
+        for sql in [r"SELECT 'it\'s ?'", "SELECT `a?b` # really?", "SELECT \"?\""] {
+            let template = Template::new(sql, Dialect::Mysql);
+            assert_eq!(template.parameter_count(), 0, "{sql}");
         }
     }
 

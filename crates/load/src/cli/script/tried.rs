@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::driver::template::Template;
-use crate::driver::{Alone, Args, Driver, Fault, Protocol, ServerError, Session};
+use crate::driver::{Alone, Args, Dialect, Driver, Fault, Protocol, ServerError, Session};
 use crate::engine::Failure;
 use crate::workload::script::ScriptWorkload;
 use crate::workload::{Next, Script, Workload};
@@ -45,7 +45,7 @@ pub(super) fn try_statements<D: Driver>(
         .connect(&[], Protocol::Prepared)
         .map_err(connecting)?;
     let mut connection = Alone::new(session).map_err(connecting)?;
-    let all = drawn(workload);
+    let all = drawn(workload, driver.dialect());
     let mut wrong = Vec::new();
     for (type_index, sql) in &all {
         let begun = connection.session.submit_preparation(sql.as_bytes());
@@ -68,7 +68,7 @@ pub(super) fn try_statements<D: Driver>(
 }
 
 /// The statements that a client sends in its first transactions, each as it is sent first.
-fn drawn(workload: &ScriptWorkload) -> Vec<(usize, String)> {
+fn drawn(workload: &ScriptWorkload, dialect: Dialect) -> Vec<(usize, String)> {
     let catalogue = workload.catalogue();
     let mut client = workload.script(0);
     let mut args = Args::default();
@@ -98,7 +98,7 @@ fn drawn(workload: &ScriptWorkload) -> Vec<(usize, String)> {
                 return all;
             }
             // A question mark that is an operator would be taken for a parameter.
-            if !is_text || Template::new(&sql).parameter_count() == 0 {
+            if !is_text || Template::new(&sql, dialect).parameter_count() == 0 {
                 all.push((type_index, sql.into_owned()));
             }
         }

@@ -53,7 +53,7 @@ const TYPE_NULL: [u8; 2] = [0x06, 0];
 
 impl Form {
     pub(super) fn new(sql: &str, protocol: Protocol) -> Self {
-        let template = Template::new(sql);
+        let template = Template::new(sql, Dialect::Mysql);
         match protocol {
             Protocol::Prepared => Self::Prepared {
                 parameters: template.parameter_count(),

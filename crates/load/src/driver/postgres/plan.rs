@@ -7,7 +7,7 @@ use postgres_protocol::message::frontend;
 
 use super::statement::{Execution, ParameterType};
 use crate::driver::template::Template;
-use crate::driver::{Fault, Protocol, Statement};
+use crate::driver::{Dialect, Fault, Protocol, Statement};
 
 /// A catalogue, and what asks the server to prepare it.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Plan {
 
 impl Asked {
     fn new(name: &str, index: usize, statement: &Statement) -> Self {
-        let template = Template::new(&statement.sql);
+        let template = Template::new(&statement.sql, Dialect::Postgres);
         Self {
             index,
             name: format!("{name}{index}"),

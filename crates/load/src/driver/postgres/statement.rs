@@ -83,7 +83,7 @@ impl ParameterType {
 
 impl Execution {
     pub(super) fn text(statement: &Statement) -> Self {
-        Self::Text(Template::new(&statement.sql))
+        Self::Text(Template::new(&statement.sql, Dialect::Postgres))
     }
 
     /// Writes everything that one execution sends. Fails if the arguments do not match the

@@ -122,7 +122,7 @@ impl Execution {
         }
         match protocol {
             Protocol::Prepared => Self::Cached(statement.sql.clone()),
-            Protocol::Text => Self::Spliced(Template::new(&statement.sql)),
+            Protocol::Text => Self::Spliced(Template::new(&statement.sql, Dialect::Sqlite)),
         }
     }
 }

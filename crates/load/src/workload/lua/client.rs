@@ -262,7 +262,7 @@ impl LuaClient {
         };
         let own = &mut self.own[place];
         if self.setup.options.protocol == Protocol::Text && !own.is_text() {
-            own.splice();
+            own.splice(self.setup.options.dialect);
         }
         if own.is_text() || own.number.is_some() {
             self.input = Input::Prepared(place);
@@ -435,7 +435,7 @@ impl Script for LuaClient {
         match std::mem::replace(&mut self.step, Step::None) {
             Step::Rollback => {}
             Step::Prepare(place) if error.code == NOT_PREPARABLE => {
-                self.own[place].splice();
+                self.own[place].splice(self.setup.options.dialect);
                 if self.held.is_none() {
                     self.input = Input::Prepared(place);
                 }

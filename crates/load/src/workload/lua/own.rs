@@ -36,8 +36,9 @@ impl Own {
     }
 
     /// From here on it is sent as text.
-    pub(super) fn splice(&mut self) {
-        self.text = Some(Template::new(&String::from_utf8_lossy(&self.sql)));
+    pub(super) fn splice(&mut self, dialect: Dialect) {
+        let sql = String::from_utf8_lossy(&self.sql);
+        self.text = Some(Template::new(&sql, dialect));
     }
 
     pub(super) fn is_text(&self) -> bool {

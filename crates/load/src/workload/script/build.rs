@@ -82,7 +82,7 @@ impl Builder {
         }
         sql.uses.iter().try_for_each(can_be_bound)?;
         let with_marks = sql.pieces.join("?");
-        if Template::new(&with_marks).parameter_count() != sql.uses.len() {
+        if Template::new(&with_marks, self.dialect).parameter_count() != sql.uses.len() {
             return Err(Mistake::new(
                 sql.at,
                 "a question mark or a quotation in this statement would be read as a parameter; \
