@@ -9,6 +9,7 @@ use mysql_common::packets::{
 use mysql_common::proto::MySerialize;
 
 use super::error::server_error;
+use super::reply::{ERROR, OK};
 use super::wire::protocol;
 use crate::driver::Fault;
 use crate::driver::account::Login;
@@ -59,10 +60,8 @@ const LONGEST_SENT: u32 = 0xFF_FFFF;
 /// itself.
 const MAX_PACKETS: usize = 100;
 
-const OK: u8 = 0x00;
 const MORE_DATA: u8 = 0x01;
 const SWITCH: u8 = 0xFE;
-const ERROR: u8 = 0xFF;
 
 impl Handshake {
     /// A log-in for a connection that may use LOAD DATA LOCAL.

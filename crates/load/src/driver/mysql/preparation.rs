@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use mysql_common::io::ParseBuf;
+
 use super::error::server_error;
 use super::inbound::Inbound;
 use super::outbound::Outbound;
+use super::reply::{ERROR, OK};
 use super::statement::{Form, Handle};
 use super::wire::protocol;
 use crate::driver::{Fault, ServerError};
@@ -12,8 +15,6 @@ use crate::driver::{Fault, ServerError};
 pub(super) const COM_STMT_PREPARE: u8 = 0x16;
 /// `ER_UNSUPPORTED_PS`
 const NOT_SUPPORTED: &str = "1295";
-const OK: u8 = 0x00;
-const ERROR: u8 = 0xFF;
 
 /// The preparation of a catalogue: all statements are sent at once, then the answers are read.
 #[derive(Debug)]
@@ -101,6 +102,14 @@ fn blame(sql: &str, fault: Fault) -> Fault {
     }
 }
 
+/// A statement's number, and how many columns and parameters it has, behind the first byte of the answer.
+pub(crate) fn prepared(content: &[u8]) -> Option<(u32, u16, u16)> {
+    let mut rest = ParseBuf(content);
+    let id = rest.checked_eat_u32_le()?;
+    let columns = rest.checked_eat_u16_le()?;
+    Some((id, columns, rest.checked_eat_u16_le()?))
+}
+
 /// The reply to one preparation, without a socket: packets go in.
 #[derive(Debug)]
 pub struct Preparation {
@@ -136,23 +145,8 @@ impl Preparation {
     }
 
     fn begin(&mut self, content: &[u8]) -> Result<(), Fault> {
-        let Some(
-            &[
-                id0,
-                id1,
-                id2,
-                id3,
-                columns0,
-                columns1,
-                parameters0,
-                parameters1,
-            ],
-        ) = content.first_chunk::<8>()
-        else {
-            return Err(protocol("the answer to a preparation breaks off"));
-        };
-        let columns = u16::from_le_bytes([columns0, columns1]);
-        let parameters = u16::from_le_bytes([parameters0, parameters1]);
+        let (id, columns, parameters) =
+            prepared(content).ok_or_else(|| protocol("the answer to a preparation breaks off"))?;
         if usize::from(parameters) != self.parameters {
             return Err(protocol(format!(
                 "the server counts {parameters} parameters, but there are {}",
@@ -160,7 +154,7 @@ impl Preparation {
             )));
         }
         let with_end = |definitions: u16| usize::from(definitions) + usize::from(definitions > 0);
-        self.id = Some(u32::from_le_bytes([id0, id1, id2, id3]));
+        self.id = Some(id);
         self.packets_left = with_end(columns) + with_end(parameters);
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::task::Poll;
 
+use mysql_common::io::ParseBuf;
+
 use super::error::{parting, server_error};
 use super::values::Kept;
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
@@ -342,18 +344,9 @@ impl ReplyReader {
 
 /// A number of one, three, four or nine bytes, and what comes after it.
 pub(super) fn parse_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let (&first, rest) = bytes.split_first()?;
-    let width = match first {
-        0..=0xFA => return Some((u64::from(first), rest)),
-        0xFC => 2,
-        0xFD => 3,
-        0xFE => 8,
-        _ => return None,
-    };
-    let (digits, rest) = rest.split_at_checked(width)?;
-    let number = digits
-        .iter()
-        .rev()
-        .fold(0, |number, &digit| number << 8 | u64::from(digit));
-    Some((number, rest))
+    let mut rest = ParseBuf(bytes);
+    let number = rest.checked_eat_lenenc_int();
+    // The library takes what is no number for 0.
+    let number = number.filter(|_| !matches!(bytes, [0xFB | 0xFF, ..]))?;
+    Some((number, rest.0))
 }

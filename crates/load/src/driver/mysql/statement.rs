@@ -1,5 +1,7 @@
 //! Statements of the catalogue as the packets that execute them.
 
+use mysql_common::io::BufMutExt;
+
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, header, protocol};
 use crate::driver::template::Template;
 use crate::driver::{Arg, Args, Dialect, Fault, Protocol, Statement};
@@ -18,7 +20,7 @@ pub(super) enum Form {
 pub struct Handle {
     pub(super) id: u32,
     /// The parameters' types as they were sent last: the server keeps them. Zero: none, or too many.
-    pub(super) types: u32,
+    pub(super) types: u64,
 }
 
 impl Handle {
@@ -183,40 +185,25 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
         match arg {
             Arg::Int(value) => out.extend_from_slice(&value.to_le_bytes()),
             Arg::Double(value) => out.extend_from_slice(&value.to_le_bytes()),
-            Arg::Text(range) => push_string(args.text(range), out),
+            Arg::Text(range) => out.put_lenenc_str(args.text(range)),
             Arg::Null => {}
         }
     }
 }
 
 /// The types of so many values that two bits for each fit; zero for more, whose types are always sent.
-fn types_of(values: &[Arg]) -> u32 {
+fn types_of(values: &[Arg]) -> u64 {
     let bits = |arg: &Arg| match arg {
         Arg::Int(_) => 0,
         Arg::Double(_) => 1,
         Arg::Text(_) => 2,
         Arg::Null => 3,
     };
-    let packed = |types: u32, arg| types << 2 | bits(arg);
+    let packed = |types: u64, arg| types << 2 | bits(arg);
     match values.len() {
-        ..=15 => values.iter().fold(1, packed),
+        ..=31 => values.iter().fold(1, packed),
         _ => 0,
     }
-}
-
-/// A string with its length before it, as short as the length allows.
-fn push_string(text: &[u8], out: &mut Vec<u8>) {
-    let digits @ [first, second, third, ..] = text.len().to_le_bytes();
-    match text.len() {
-        0..=250 => out.push(first),
-        251..=0xFFFF => out.extend_from_slice(&[0xFC, first, second]),
-        0x1_0000..=0xFF_FFFF => out.extend_from_slice(&[0xFD, first, second, third]),
-        _ => {
-            out.push(0xFE);
-            out.extend_from_slice(&digits);
-        }
-    }
-    out.extend_from_slice(text);
 }
 
 #[cfg(test)]
@@ -265,6 +252,25 @@ mod tests {
     }
 
     #[test]
+    fn many_types_are_sent_once_too() {
+        for (count, again) in [(15, 0), (31, 0), (32, 1)] {
+            let sql = format!("SELECT {}", vec!["?"; count].join(","));
+            let forms = forms(&[statement(&sql)], Protocol::Prepared);
+            let mut args = Args::default();
+            (0..count).for_each(|_| args.push_double(0.5));
+            let mut handle = Handle { id: 9, types: 0 };
+            let mut out = Vec::new();
+            let head = 4 + 10 + count.div_ceil(8);
+            for sends in [1, again] {
+                forms[0].write(&mut handle, &args, &mut out).unwrap();
+                assert_eq!(out[head], sends, "{count} parameters");
+                let length = head + 1 + usize::from(sends) * 2 * count + 8 * count;
+                assert_eq!(out.len(), length, "{count} parameters");
+            }
+        }
+    }
+
+    #[test]
     fn what_the_server_cannot_prepare_goes_as_text() {
         let forms = forms(&[statement("BEGIN")], Protocol::Prepared);
         let mut out = Vec::new();
@@ -284,7 +290,7 @@ mod tests {
             (1 << 24, &[0xFE, 0, 0, 0, 1, 0, 0, 0, 0]),
         ] {
             let mut out = Vec::new();
-            push_string(&vec![b'x'; length], &mut out);
+            out.put_lenenc_str(&vec![b'x'; length]);
             assert_eq!(&out[..prefix.len()], prefix);
             assert_eq!(out.len(), prefix.len() + length);
         }

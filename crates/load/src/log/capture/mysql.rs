@@ -12,6 +12,7 @@ use super::super::bind;
 use super::{CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, TLS, Talk, Text, What, prepared_bytes};
 use crate::driver::Dialect;
 use crate::driver::mysql::handshake::parse_greeting;
+use crate::driver::mysql::preparation::prepared;
 use crate::driver::mysql::reply::{END, ERROR, OK, ReplyReader};
 use crate::driver::mysql::{HEADER_BYTES, LONGEST_CONTENT, binary_value, parse_header};
 use crate::workload::sql::{What as Token, Words};
@@ -213,10 +214,9 @@ impl Mysql {
             (Kind::Prepare, _) => {
                 if is_begin {
                     let sql = pending.sql.clone().unwrap_or_default();
-                    self.prepared.insert(id(rest), [sql, Vec::new()]);
-                    let (counts, _) = rest.get(4..).unwrap_or_default().as_chunks();
-                    let counts = counts.iter().take(2).copied().map(u16::from_le_bytes);
-                    self.left = counts.map(usize::from).sum();
+                    let (id, columns, values) = prepared(rest).unwrap_or_default();
+                    self.prepared.insert(id, [sql, Vec::new()]);
+                    self.left = usize::from(columns) + usize::from(values);
                 } else if first != END {
                     self.left = self.left.saturating_sub(1);
                 }
