@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::Stop;
 use super::outside::when_interrupted;
+use crate::driver::Dialect;
 use crate::engine::Failure;
 use crate::log::{self, Event, Format, Inputs, Sink, Spread};
 use crate::recording::{Contents, Recorder, is_recording};
@@ -92,29 +93,25 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     if progress.shown {
         show("");
     }
-    if progress.to.contents.statements == 0 {
-        let (unread, unit) = (progress.to.unread.iter(), format.unit());
-        let unread: Vec<_> = unread
-            .map(|(reason, count, line)| format!("{count} of: {reason} (first in {unit} {line})"))
-            .collect();
-        let why = if !unread.is_empty() {
-            unread.join("; ")
-        } else if format.dialect() == crate::driver::Dialect::Postgres {
-            "does the server have log_min_duration_statement = 0?".to_owned()
-        } else {
-            "does the server have long_query_time = 0, or general_log = ON?".to_owned()
+    let name = format.name();
+    let contents = progress.to.finish(name).map_err(|error| failed(&error))?;
+    let unread = contents.unread.iter().map(|(reason, count, line)| {
+        let unit = format.unit();
+        format!("{count:>10}  {reason} (first in {unit} {line})")
+    });
+    let unread: Vec<_> = unread.collect();
+    if contents.statements == 0 {
+        let asked = match format.dialect() {
+            Dialect::Postgres => "does the server have log_min_duration_statement = 0?",
+            _ => "does the server have long_query_time = 0, or general_log = ON?",
         };
-        return Err(failed(&format!(
-            "no statement was read from this {}: {why}",
-            format.name()
-        )));
+        let unread = unread.join(";");
+        let why = if unread.is_empty() { asked } else { unread.trim() };
+        let told = format!("no statement was read from this {name}: {why}");
+        return Err(failed(&told));
     }
-    let contents = progress
-        .to
-        .finish(format.name())
-        .map_err(|error| failed(&error))?;
     std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error))?;
-    let said = in_words(&contents, format.unit(), &args.output);
+    let said = in_words(&contents, &unread, &args.output);
     // With nobody to read it, nothing is lost.
     let _ = crate::plain::Plain(io::stdout()).write_all(said.as_bytes());
     Ok(())
@@ -171,7 +168,7 @@ impl<W: Write> Sink for Progress<W> {
     }
 }
 
-fn in_words(contents: &Contents, unit: &str, output: &Path) -> String {
+fn in_words(contents: &Contents, unread: &[String], output: &Path) -> String {
     use std::fmt::Write as _;
 
     let mut said = String::new();
@@ -206,11 +203,8 @@ fn in_words(contents: &Contents, unit: &str, output: &Path) -> String {
     if order.len() > SHOWN {
         let _ = writeln!(said, "  and {} more", order.len() - SHOWN);
     }
-    if !contents.unread.is_empty() {
-        let _ = writeln!(said, "\nNot read:");
-    }
-    for (reason, count, line) in &contents.unread {
-        let _ = writeln!(said, "  {count:>10}  {reason} (first in {unit} {line})");
+    if !unread.is_empty() {
+        let _ = writeln!(said, "\nNot read:\n  {}", unread.join("\n  "));
     }
     let _ = writeln!(said, "\n{}", output.display());
     said

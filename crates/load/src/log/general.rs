@@ -8,13 +8,8 @@ use regex::bytes::Regex;
 use super::moment::{self, Moment, number, pattern};
 use super::{Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line};
 
-/// An entry's session, its command and the rest of its line.
-struct Head<'a> {
-    moment: Option<Moment>,
-    session: u64,
-    command: &'a [u8],
-    argument: &'a [u8],
-}
+/// An entry's time, its session, its command and the rest of its line.
+type Head<'a> = (Option<Moment>, u64, &'a [u8], &'a [u8]);
 
 const COMMANDS: &str = "Query|Execute|Prepare|Connect|Quit|Init DB|Close stmt|Reset stmt|Fetch|Field List|Ping|\
     Statistics|Change user|Refresh|Kill|Long Data|Set option|Binlog Dump GTID|Binlog Dump|Register Slave|\
@@ -36,12 +31,8 @@ pub(super) fn begins_entry(line: &[u8]) -> bool {
 fn head(line: &[u8]) -> Option<Head<'_>> {
     let found = HEAD.captures(line)?;
     let part = |at| found.get(at).map(|part| part.as_bytes());
-    Some(Head {
-        moment: part(1).and_then(moment::read),
-        session: number(part(2)?)?,
-        command: part(3)?,
-        argument: part(4).unwrap_or_default(),
-    })
+    let moment = part(1).and_then(moment::read);
+    Some((moment, number(part(2)?)?, part(3)?, part(4).unwrap_or_default()))
 }
 
 pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
@@ -49,7 +40,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut now: Option<Moment> = None;
     let mut open: Option<Event> = None;
     while inputs.next_line(&mut line)? {
-        let Some(head) = head(&line) else {
+        let Some((moment, session, command, argument)) = head(&line) else {
             match &mut open {
                 Some(Event {
                     what: What::Statement(statement),
@@ -63,19 +54,19 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
         if let Some(event) = open.take() {
             sink.take(event)?;
         }
-        now = head.moment.or(now);
+        now = moment.or(now);
         let Some(now) = now else {
             sink.unread("an entry without a time", inputs.line());
             continue;
         };
-        let what = match head.command {
+        let what = match command {
             b"Query" | b"Execute" => What::Statement(Statement {
-                sql: head.argument.to_vec(),
+                sql: argument.to_vec(),
                 ..Statement::default()
             }),
             b"Connect" => What::Connect,
             b"Quit" => What::Quit,
-            b"Init DB" => choice_of(head.argument),
+            b"Init DB" => choice_of(argument),
             b"Prepare" | b"Close stmt" | b"Reset stmt" | b"Ping" | b"Statistics" | b"Long Data" => {
                 continue;
             }
@@ -84,9 +75,9 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
                 continue;
             }
         };
-        let event = |what| now.event(head.session, what, inputs.line());
+        let event = |what| now.event(session, what, inputs.line());
         if what == What::Connect
-            && let Some(database) = database_of(head.argument)
+            && let Some(database) = database_of(argument)
         {
             sink.take(event(What::Connect))?;
             open = Some(event(choice_of(database)));

@@ -68,7 +68,7 @@ pub(super) fn read_text(
         let found = severity(&line).and_then(|(end, word, begins)| {
             Some((prefix.read(&line[..end])?, known(word), begins))
         });
-        let Some((said, word, begins)) = found else {
+        let Some(((moment, session, database), word, begins)) = found else {
             let Some(message) = &mut open else {
                 sink.unread("a line that begins no message", line_number);
                 continue;
@@ -94,12 +94,11 @@ pub(super) fn read_text(
                 if let Some(message) = open.take() {
                     message.understand(sink)?;
                 }
-                let process = said.process.and_then(number);
                 open = Some(Message {
                     line: line_number,
-                    moment: said.moment,
-                    session: said.session.map(key).or(process),
-                    database: said.database.map(<[u8]>::to_vec),
+                    moment,
+                    session,
+                    database: database.map(<[u8]>::to_vec),
                     severity: word,
                     text: text.to_vec(),
                     ..Message::default()

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::moment::{self, Moment, pattern};
+use super::moment::{self, Moment, number, pattern};
+use super::postgres::key;
 
 /// Prefixes that servers have: most begin with the time and the process, and then have what they like (PostgreSQL's,
 /// Debian's, Cloud SQL's, pgBadger's); RDS's, Azure's, pgreplay's. `%t` is read as `%m` is.
@@ -30,13 +31,8 @@ pub(super) fn severity(line: &[u8]) -> Option<(usize, &[u8], usize)> {
     Some((word.start(), word.as_bytes(), found.get_match().end()))
 }
 
-/// What a prefix says.
-pub(super) struct Said<'a> {
-    pub(super) moment: Option<Moment>,
-    pub(super) session: Option<&'a [u8]>,
-    pub(super) process: Option<&'a [u8]>,
-    pub(super) database: Option<&'a [u8]>,
-}
+/// What a prefix says: the time, the session's number and the database.
+type Said<'a> = (Option<Moment>, Option<u64>, Option<&'a [u8]>);
 
 /// A prefix, ready to be read.
 #[derive(Debug, Clone)]
@@ -125,13 +121,11 @@ impl Prefix {
         let found = self.0.captures(head)?;
         let part = |name: &str| Some(found.name(name)?.as_bytes().trim_ascii());
         let moment = part("m").or_else(|| part("s")).and_then(moment::read);
+        let moment = moment.or_else(|| part("n").and_then(moment::epoch));
+        let session = part("c").map(key).or_else(|| part("p").and_then(number));
         let database = part("d").filter(|name| *name != b"[unknown]");
-        Some(Said {
-            moment: moment.or_else(|| part("n").and_then(moment::epoch)),
-            session: part("c"),
-            process: part("p"),
-            database: database.or_else(|| part("rest").and_then(database_in)),
-        })
+        let database = database.or_else(|| part("rest").and_then(database_in));
+        Some((moment, session, database))
     }
 }
 

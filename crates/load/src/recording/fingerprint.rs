@@ -1,7 +1,7 @@
 //! Statements without their values, and what a statement does to its transaction.
 
 use crate::driver::{Dialect, Kind};
-use crate::workload::sql::{What, Word, Words};
+use crate::workload::sql::{WRITING, What, Word, Words, kind_of};
 
 /// Longer fingerprints end here: what differs only behind it is alike.
 const LONGEST_BYTES: usize = 2048;
@@ -40,8 +40,6 @@ pub(crate) struct Reader {
     firsts: Vec<String>,
 }
 
-pub(crate) const WRITING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
-
 impl Reader {
     pub(crate) fn new(dialect: Dialect) -> Self {
         Self {
@@ -54,20 +52,14 @@ impl Reader {
     pub(crate) fn read(&mut self, sql: &[u8]) -> Nature {
         self.text.clear();
         self.firsts.clear();
-        let mut nature = Nature {
-            kind: Kind::Other,
-            effect: Effect::Reads,
-            lacks_values: false,
-            copies: false,
-        };
         let (mut writes, mut locks, mut to_savepoint) = (false, false, false);
-        let mut several = false;
+        let (mut several, mut lacks_values, mut copies) = (false, false, false);
         let mut before: Option<Word<'_>> = None;
         for word in Words::new(sql, self.dialect) {
             if let What::Plain(name) = word.what {
                 if self.firsts.len() < 4 {
-                    self.firsts
-                        .push(String::from_utf8_lossy(name).to_ascii_uppercase());
+                    let name = String::from_utf8_lossy(name);
+                    self.firsts.push(name.to_ascii_uppercase());
                 }
                 let follows = |own: &str| before.is_some_and(|before| before.is(own));
                 writes |= WRITING.iter().any(|own| word.is(own)) && !follows("FOR");
@@ -75,10 +67,10 @@ impl Reader {
                     (word.is("UPDATE") || word.is("SHARE")) && (follows("FOR") || follows("KEY"));
                 locks |= word.is("SHARE") && follows("IN");
                 to_savepoint |= word.is("TO");
-                nature.copies |= word.is("STDIN") && follows("FROM");
+                copies |= word.is("STDIN") && follows("FROM");
             }
             several |= before.is_some_and(|before| before.is(";"));
-            nature.lacks_values |= match self.dialect {
+            lacks_values |= match self.dialect {
                 Dialect::Mysql => word.is("?"),
                 _ => before.is_some_and(|before| before.is("$")) && word.what == What::Number,
             };
@@ -88,15 +80,8 @@ impl Reader {
             before = Some(word);
         }
         let first = |at: usize| self.firsts.get(at).map_or("", String::as_str);
-        nature.kind = match first(0) {
-            "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "MERGE" => Kind::Write,
-            "WITH" if writes => Kind::Write,
-            "SELECT" | "WITH" | "VALUES" | "TABLE" | "SHOW" | "EXPLAIN" | "DESC" | "DESCRIBE" => {
-                Kind::Read
-            }
-            _ => Kind::Other,
-        };
-        nature.effect = match (first(0), first(1)) {
+        let kind = kind_of(first(0), writes);
+        let effect = match (first(0), first(1)) {
             // Several statements in one text, as PostgreSQL takes them, are a transaction.
             _ if several => Effect::Writes,
             ("BEGIN", _) | ("START", "TRANSACTION") => Effect::Begins,
@@ -113,10 +98,15 @@ impl Reader {
                 | "DEALLOCATE",
                 _,
             ) => Effect::Session,
-            _ if nature.kind != Kind::Read || locks => Effect::Writes,
+            _ if kind != Kind::Read || locks => Effect::Writes,
             _ => Effect::Reads,
         };
-        nature
+        Nature {
+            kind,
+            effect,
+            lacks_values,
+            copies,
+        }
     }
 
     /// Adds a word: a value as `?`, and a list of them, or of equal rows, as one.

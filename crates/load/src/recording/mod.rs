@@ -17,7 +17,6 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use anonymise::Anonymiser;
-pub(crate) use fingerprint::WRITING;
 pub(crate) use read::{Recording, RecordingError, SessionReader};
 pub(crate) use write::{OTHER_STATEMENTS, Recorder};
 

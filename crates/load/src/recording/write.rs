@@ -162,8 +162,8 @@ impl<W: Write> Recorder<W> {
     /// Ends a session.
     fn close(&mut self, key: u64) -> io::Result<()> {
         self.settle(key)?;
-        if let Some(mut session) = self.open.remove(&key) {
-            self.write_block(&mut session)?;
+        self.write_block(key)?;
+        if let Some(session) = self.open.remove(&key) {
             self.contents.sessions[session.number].end_us = session.end_us;
         }
         Ok(())
@@ -182,38 +182,34 @@ impl<W: Write> Recorder<W> {
         let block = std::mem::take(&mut session.block);
         session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
         self.open_bytes += session.block.len() - before;
+        let is_full = session.block.len() >= BLOCK_BYTES;
         let fingerprint = &mut self.contents.fingerprints[last.fingerprint as usize];
         fingerprint.count += 1;
         let duration_us = last.duration_us.unwrap_or(0);
         fingerprint.total_us = fingerprint.total_us.saturating_add(duration_us);
         self.contents.databases[last.database as usize].statements += 1;
-        let is_full = self.open[&key].block.len() >= BLOCK_BYTES;
-        if is_full && let Some(mut session) = self.open.remove(&key) {
-            self.write_block(&mut session)?;
-            self.open.insert(key, session);
+        if is_full {
+            self.write_block(key)?;
         }
         if self.open_bytes > MOST_OPEN_BYTES {
-            let mut all = std::mem::take(&mut self.open);
-            for session in all.values_mut() {
-                self.write_block(session)?;
-            }
-            self.open = all;
+            let keys: Vec<_> = self.open.keys().copied().collect();
+            keys.into_iter().try_for_each(|key| self.write_block(key))?;
         }
         Ok(())
     }
 
-    fn write_block(&mut self, session: &mut Open) -> io::Result<()> {
-        if session.block.is_empty() {
+    fn write_block(&mut self, key: u64) -> io::Result<()> {
+        let session = self.open.get_mut(&key);
+        let Some(session) = session.filter(|session| !session.block.is_empty()) else {
             return Ok(());
-        }
+        };
         let block = std::mem::take(&mut session.block);
         self.open_bytes -= block.len();
         let packed = lz4_flex::compress_prepend_size(&block);
         self.out.write_all(&packed)?;
         let length = u32::try_from(packed.len()).map_err(io::Error::other)?;
-        self.contents.sessions[session.number]
-            .blocks
-            .push((self.place, length));
+        let blocks = &mut self.contents.sessions[session.number].blocks;
+        blocks.push((self.place, length));
         self.place += packed.len() as u64;
         Ok(())
     }

@@ -18,12 +18,11 @@ use client::Client;
 pub(crate) use marks::Marks;
 use order::Order;
 
-use super::sql::Fence;
+use super::sql::{Fence, WRITING};
 use super::{Account, Catalogue, Workload};
 use crate::driver::{Dialect, Kind};
 use crate::recording::{
     Contents, Fingerprint, OTHER_STATEMENTS, Recorded, Recording, RecordingError, SessionReader,
-    WRITING,
 };
 
 /// Fingerprints with an account of their own: each takes a histogram of 0.3 MiB a worker.
@@ -326,11 +325,9 @@ fn catalogue(contents: &Contents) -> (Catalogue, Vec<usize>, usize) {
         catalogue.add(name, print.kind, []);
     }
     let kinds = [Kind::Read, Kind::Write, Kind::Other];
+    let names = ["other reads", "other writes", "others"];
     let first_other = catalogue.types().len();
-    for (kind, name) in kinds
-        .into_iter()
-        .zip(["other reads", "other writes", "others"])
-    {
+    for (kind, name) in kinds.into_iter().zip(names) {
         catalogue.add(name, kind, []);
     }
     for &number in order.iter().skip(MOST_TYPES) {

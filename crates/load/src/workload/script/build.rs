@@ -101,7 +101,8 @@ impl Builder {
     /// no query gains nothing from it.
     fn can_be_prepared(&self, sql: &Sql) -> bool {
         let queries = sql.kind != Kind::Other || !sql.uses.is_empty() || sql.first_word == "CALL";
-        self.dialect != Dialect::Mysql || (queries && sql.first_word != "SHOW")
+        let shows = matches!(&*sql.first_word, "SHOW" | "DESC" | "DESCRIBE");
+        self.dialect != Dialect::Mysql || (queries && !shows)
     }
 
     /// `hot.sql:3 SELECT abalance FROM …`; a repeated name gets a number.

@@ -85,6 +85,19 @@ pub(crate) enum Place {
     Name,
 }
 
+pub(crate) const WRITING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
+
+/// The kind of a statement that begins with this word, and may write behind it.
+pub(crate) fn kind_of(first: &str, writes: bool) -> Kind {
+    match first {
+        "WITH" if writes => Kind::Write,
+        "SELECT" | "WITH" | "VALUES" | "TABLE" | "SHOW" | "EXPLAIN" | "DESC" | "DESCRIBE"
+        | "FETCH" => Kind::Read,
+        _ if WRITING.contains(&first) => Kind::Write,
+        _ => Kind::Other,
+    }
+}
+
 /// The effect of a statement on the transaction around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bracket {
@@ -112,13 +125,7 @@ impl Scanned {
 
     /// For the counts.
     pub(crate) fn kind(&self, text: &[u8]) -> Kind {
-        let writes = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
-        match self.first_word(text).as_str() {
-            "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "MERGE" => Kind::Write,
-            "WITH" if self.has(text, &writes) => Kind::Write,
-            "SELECT" | "WITH" | "VALUES" | "TABLE" | "SHOW" | "EXPLAIN" | "FETCH" => Kind::Read,
-            _ => Kind::Other,
-        }
+        kind_of(&self.first_word(text), self.has(text, &WRITING))
     }
 
     pub(crate) fn bracket(&self, text: &[u8]) -> Bracket {
