@@ -26,6 +26,7 @@ IS_THERE = "SELECT 1 FROM information_schema.tables WHERE table_name = 'diskproo
 WHY = {
     "change": "DDL, procedures, LOAD DATA or several statements in one text",
     "locked": "under LOCK TABLES",
+    "mark": "whose row of ours the server refused",
     "untransactional": "of tables without transactions (MyISAM, UNLOGGED)",
 }
 """Why an acknowledged write has no row of ours that tells of it, by the load generator's word."""

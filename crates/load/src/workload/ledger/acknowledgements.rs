@@ -31,8 +31,8 @@ impl Acknowledgements {
         Ok(Self { file, dilation })
     }
 
-    /// Adds that a client's transaction has just been acknowledged; of an order, its warehouse, its district and
-    /// its number stand before the moment.
+    /// Adds that a client's transaction has just been acknowledged. Before the moment stand an order's warehouse,
+    /// district and number, or a recorded one's session and begin in the log.
     pub(in crate::workload) fn add(
         &self,
         client: usize,
@@ -56,17 +56,6 @@ impl Acknowledgements {
         writeln!(rest, "{client} {number} !{code} {}", self.now_us())?;
         let left = rest.len();
         self.append(&line[..LONGEST_LINE - left])
-    }
-
-    /// Adds that a client's transaction of a log has just been acknowledged: its session and when it began in the
-    /// log stand before the moment.
-    pub(in crate::workload) fn add_recorded(
-        &self,
-        client: usize,
-        number: u64,
-        place: [u64; 2],
-    ) -> io::Result<()> {
-        self.add(client, number, &place)
     }
 
     /// Now, on the clock that every process of the machine has.

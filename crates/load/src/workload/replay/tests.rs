@@ -26,16 +26,7 @@ fn commits_out_of_turn_are_waited_for_and_told() {
 
 /// A workload of statements of one session, 10 µs each.
 fn workload(statements: &[&str], from_us: u64, only_reads: bool) -> ReplayWorkload {
-    marked(statements, from_us, only_reads, None)
-}
-
-fn marked(
-    statements: &[&str],
-    from_us: u64,
-    only_reads: bool,
-    marks: Option<Marks>,
-) -> ReplayWorkload {
-    workload_of(Dialect::Postgres, statements, from_us, only_reads, marks)
+    workload_of(Dialect::Postgres, statements, from_us, only_reads, None)
 }
 
 fn workload_of(
@@ -77,8 +68,9 @@ fn workload_of(
     ReplayWorkload::new(Recording::open(file.path()).unwrap(), options, marks).unwrap()
 }
 
-/// What its client sends, if the server refuses statements with this word.
+/// What its client sends, if the server refuses statements with this word; with the code behind it, or of a deadlock.
 fn sent(workload: &ReplayWorkload, refused: &str) -> Vec<String> {
+    let (refused, code) = refused.split_once('!').unwrap_or((refused, "1213"));
     let mut script = workload.script(0);
     let mut args = Args::default();
     let mut sent = Vec::new();
@@ -90,7 +82,7 @@ fn sent(workload: &ReplayWorkload, refused: &str) -> Vec<String> {
             let sql = String::from_utf8(args.sql().to_vec()).unwrap();
             if !refused.is_empty() && sql.contains(refused) {
                 let error = ServerError {
-                    code: "1213".into(),
+                    code: code.into(),
                     sql_state: None,
                     message: "Deadlock".into(),
                     transient: true,
@@ -175,6 +167,14 @@ fn many_statements_in_one_text_are_judged_one_by_one() {
 
 /// What is sent with marks, and the lines of the acknowledgements without their moments.
 fn with_marks(statements: &[&str], refused: &str) -> (Vec<String>, Vec<String>) {
+    with_marks_in(Dialect::Postgres, statements, refused)
+}
+
+fn with_marks_in(
+    dialect: Dialect,
+    statements: &[&str],
+    refused: &str,
+) -> (Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("acknowledged");
     let marks = Marks {
@@ -182,7 +182,8 @@ fn with_marks(statements: &[&str], refused: &str) -> (Vec<String>, Vec<String>) 
         table: "marks",
         untransactional: vec!["counters".into()],
     };
-    let sent = sent(&marked(statements, 0, false, Some(marks)), refused);
+    let workload = workload_of(dialect, statements, 0, false, Some(marks));
+    let sent = sent(&workload, refused);
     let told = std::fs::read_to_string(&path).unwrap();
     let lines = told.lines().map(|line| {
         let (line, _moment) = line.rsplit_once(' ').unwrap();
@@ -246,6 +247,50 @@ fn a_transaction_that_the_server_refuses_is_not_acknowledged() {
         "a deadlock took all of it"
     );
     assert_eq!(told, ["0 1 !1213"]);
+}
+
+#[test]
+fn an_acknowledged_write_whose_mark_the_server_refused_is_told() {
+    let mark = "INSERT INTO marks VALUES (0, 1)";
+    let alone = ["INSERT INTO t VALUES (1)"];
+    let within = ["BEGIN", "UPDATE t SET a=1", "COMMIT"];
+    // The code of a deadlock, of which nothing is left, and another one.
+    for (refused, told_too) in [("marks", None), ("marks!1146", Some("0 0 !mark"))] {
+        let code = refused.strip_prefix("marks!").unwrap_or("1213");
+        let expected: Vec<_> = [format!("0 1 !{code}")]
+            .into_iter()
+            .chain(told_too.map(str::to_owned))
+            .collect();
+        let (sent, told) = with_marks_in(Dialect::Mysql, &alone, refused);
+        assert_eq!(sent, ["BEGIN", alone[0], mark, "COMMIT"]);
+        assert_eq!(told, expected);
+        let (sent, told) = with_marks_in(Dialect::Mysql, &within, refused);
+        assert_eq!(sent[..3], ["BEGIN", within[1], mark]);
+        assert_eq!(sent.get(3).is_some(), told_too.is_some());
+        assert_eq!(told, expected);
+        // PostgreSQL's commit rolls back then.
+        let (_, told) = with_marks(&alone, refused);
+        assert_eq!(told, expected[..1]);
+    }
+    // A write that was refused itself is none.
+    let (_, told) = with_marks_in(Dialect::Mysql, &alone, "INTO t!1146");
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[test]
+fn a_savepoint_unlocks_no_tables() {
+    let statements = [
+        "SET autocommit=0",
+        "LOCK TABLES t WRITE",
+        "SAVEPOINT a",
+        "UPDATE t SET a=1",
+        "ROLLBACK TO SAVEPOINT a",
+        "UPDATE t SET a=2",
+        "COMMIT",
+    ];
+    let (sent, told) = with_marks_in(Dialect::Mysql, &statements, "");
+    assert_eq!(sent, statements);
+    assert_eq!(told, ["0 0 !locked", "0 0 !locked"]);
 }
 
 #[test]
