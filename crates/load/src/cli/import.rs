@@ -46,16 +46,15 @@ pub(super) struct ImportArgs {
 }
 
 pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
-    let told = |problem: String| Stop::Arguments(problem);
     let bytes: u64 = args
         .logs
         .iter()
         .filter_map(|path| path.metadata().ok())
         .map(|found| found.len())
         .sum();
-    let (inputs, head) = Inputs::new(args.logs.clone()).map_err(told)?;
+    let (inputs, head) = Inputs::new(args.logs.clone()).map_err(Stop::Arguments)?;
     let format = args.format.or_else(|| log::recognise(&head)).ok_or_else(|| {
-        told(format!(
+        Stop::Arguments(format!(
             "{}: no log of statements is recognised at its beginning: that is of MySQL's slow, general or audit log, \
              of PostgreSQL's with log_min_duration_statement = 0 (as text, csvlog or jsonlog), not wrapped by syslog or \
              a cloud's JSON, or of packets with one of their protocols; --format says which",
@@ -74,7 +73,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         // It holds what the log does.
         .mode(0o600)
         .open(&unfinished)
-        .map_err(|error| told(format!("{}: {error}", unfinished.display())))?;
+        .map_err(|error| Stop::Arguments(format!("{}: {error}", unfinished.display())))?;
     let left = unfinished.clone();
     when_interrupted(move || drop(std::fs::remove_file(left)))?;
     let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)

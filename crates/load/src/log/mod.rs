@@ -14,7 +14,6 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::io;
 
 use bind::bind;
@@ -140,23 +139,6 @@ pub(crate) struct Statement {
     pub(crate) is_further: bool,
     /// It was prepared, and its parameters have been put into the text.
     pub(crate) prepared: bool,
-}
-
-/// What could not be read: a reason, how often, and the first line.
-#[derive(Debug, Default)]
-pub(crate) struct Unread(BTreeMap<&'static str, (u64, u64)>);
-
-impl Unread {
-    pub(crate) fn count(&mut self, reason: &'static str, line: u64) {
-        self.0.entry(reason).or_insert((0, line)).0 += 1;
-    }
-
-    /// Reason, count and first line.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
-        self.0
-            .iter()
-            .map(|(&reason, &(count, line))| (reason, count, line))
-    }
 }
 
 /// Takes up events; an error ends the reading.

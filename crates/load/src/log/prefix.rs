@@ -82,12 +82,8 @@ impl Prefix {
                 read += ZONE;
             }
         }
-        let has = |names: &[&str]| {
-            names
-                .iter()
-                .any(|name| read.contains(&format!("(?<{name}>")))
-        };
-        if !has(&["m", "s", "n"]) || !has(&["p", "c"]) {
+        let has = |name: &str| read.contains(&format!("(?<{name}>"));
+        if !["m", "s", "n"].into_iter().any(has) || !["p", "c"].into_iter().any(has) {
             return Err(format!(
                 "{text:?} does not tell times (%m, %t or %n) and sessions (%p or %c) apart, so nothing can be replayed"
             ));

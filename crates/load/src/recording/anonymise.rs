@@ -58,14 +58,9 @@ impl Anonymiser {
 
     /// A string between its marks; one in dollars loses all its letters and digits alike.
     fn write_quoted(&self, text: &[u8], out: &mut Vec<u8>) {
-        let marks = if text[0] == b'$' {
-            text.iter()
-                .skip(1)
-                .position(|&byte| byte == b'$')
-                .map_or(1, |at| at + 2)
-        } else {
-            1
-        };
+        let mut rest = text.iter().skip(1);
+        let tag = rest.position(|&byte| byte == b'$' && text[0] == b'$');
+        let marks = tag.map_or(1, |at| at + 2);
         let Some(inner) = text.get(marks..text.len().saturating_sub(marks)) else {
             out.extend_from_slice(text);
             return;
@@ -86,17 +81,12 @@ impl Anonymiser {
         let (head, rest) = value.split_at(begins);
         out.extend_from_slice(head);
         let mut draw = self.key.hash_one(value);
-        let is_number = rest
-            .first()
-            .is_some_and(|byte| byte.is_ascii_digit() && begins == 0)
-            && rest
-                .iter()
-                .all(|byte| byte.is_ascii_digit() || b".eE+-".contains(byte));
+        let of_number = |byte: &u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
+        let is_digit = rest.first().is_some_and(u8::is_ascii_digit);
+        let is_number = is_digit && begins == 0 && rest.iter().all(of_number);
         // Identifiers and bytes in hexadecimal have six letters.
-        let is_hexadecimal = rest
-            .iter()
-            .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
-        let letters = if is_hexadecimal { 6 } else { 26 };
+        let of_six = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
+        let letters = if rest.iter().all(of_six) { 6 } else { 26 };
         let mut is_escaped = false;
         for (place, &byte) in rest.iter().enumerate() {
             if draw < 1 << 8 {

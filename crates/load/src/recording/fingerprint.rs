@@ -119,10 +119,8 @@ impl Reader {
         };
         if is_value {
             // -5 is a value as 5 is.
-            if self.text.ends_with(b"(-")
-                || self.text.ends_with(b",-")
-                || self.text.ends_with(b"=-")
-            {
+            let ends_with = |end: &[u8; 2]| self.text.ends_with(end);
+            if [b"(-", b",-", b"=-"].into_iter().any(ends_with) {
                 self.text.pop();
             }
             if self.text.ends_with(b"?,") {

@@ -1,12 +1,12 @@
 //! Events become a recording: one pass, in bounded memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Write};
 
 use super::fingerprint::{Effect, Nature, Reader};
 use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, Unread, WITHOUT_VALUES, What};
+use crate::log::{Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, WITHOUT_VALUES, What};
 
 /// A block's bytes before it is packed.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -87,7 +87,8 @@ pub(crate) struct Recorder<W: Write> {
     commits: VecDeque<u64>,
     commits_before: u64,
     pub(crate) contents: Contents,
-    pub(crate) unread: Unread,
+    /// How often for which reason something could not be read, and the first line.
+    unread: BTreeMap<&'static str, (u64, u64)>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -117,7 +118,7 @@ impl<W: Write> Recorder<W> {
                 databases: vec![Database::default()],
                 ..Contents::default()
             },
-            unread: Unread::default(),
+            unread: BTreeMap::new(),
         })
     }
 
@@ -132,9 +133,8 @@ impl<W: Write> Recorder<W> {
         let used = (0..contents.sessions.len()).filter(has_statements);
         contents.most_at_once = contents.lanes(used).len();
         let unread = self.unread.iter();
-        contents.unread = unread
-            .map(|(reason, count, line)| (reason.to_owned(), count, line))
-            .collect();
+        let unread = unread.map(|(&reason, &(count, line))| (reason.to_owned(), count, line));
+        contents.unread = unread.collect();
         let text = serde_json::to_vec(&self.contents).map_err(io::Error::other)?;
         self.out.write_all(&text)?;
         self.out.write_all(&(text.len() as u64).to_le_bytes())?;
@@ -382,6 +382,6 @@ impl<W: Write> Sink for Recorder<W> {
     }
 
     fn unread(&mut self, reason: &'static str, line: u64) {
-        self.unread.count(reason, line);
+        self.unread.entry(reason).or_insert((0, line)).0 += 1;
     }
 }

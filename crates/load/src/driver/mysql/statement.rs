@@ -48,10 +48,8 @@ const COM_QUERY: u8 = 0x03;
 const COM_STMT_EXECUTE: u8 = 0x17;
 /// `CURSOR_TYPE_NO_CURSOR`, and one iteration.
 const NO_CURSOR_ONCE: [u8; 5] = [0, 1, 0, 0, 0];
-const TYPE_LONGLONG: [u8; 2] = [0x08, 0];
-const TYPE_DOUBLE: [u8; 2] = [0x05, 0];
-const TYPE_STRING: [u8; 2] = [0xFE, 0];
-const TYPE_NULL: [u8; 2] = [0x06, 0];
+/// `LONGLONG`, `DOUBLE`, `STRING`, `NULL`.
+const TYPES: [[u8; 2]; 4] = [[0x08, 0], [0x05, 0], [0xFE, 0], [0x06, 0]];
 
 impl Form {
     pub(super) fn new(sql: &str, protocol: Protocol) -> Self {
@@ -172,12 +170,7 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
     out.push(u8::from(sends_types));
     if sends_types {
         for arg in args.values() {
-            out.extend_from_slice(match arg {
-                Arg::Int(_) => &TYPE_LONGLONG,
-                Arg::Double(_) => &TYPE_DOUBLE,
-                Arg::Text(_) => &TYPE_STRING,
-                Arg::Null => &TYPE_NULL,
-            });
+            out.extend_from_slice(&TYPES[type_of(arg)]);
         }
         handle.types = types;
     }
@@ -191,15 +184,18 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
     }
 }
 
-/// The types of so many values that two bits for each fit; zero for more, whose types are always sent.
-fn types_of(values: &[Arg]) -> u64 {
-    let bits = |arg: &Arg| match arg {
+fn type_of(arg: &Arg) -> usize {
+    match arg {
         Arg::Int(_) => 0,
         Arg::Double(_) => 1,
         Arg::Text(_) => 2,
         Arg::Null => 3,
-    };
-    let packed = |types: u64, arg| types << 2 | bits(arg);
+    }
+}
+
+/// The types of so many values that two bits for each fit; zero for more, whose types are always sent.
+fn types_of(values: &[Arg]) -> u64 {
+    let packed = |types: u64, arg| types << 2 | type_of(arg) as u64;
     match values.len() {
         ..=31 => values.iter().fold(1, packed),
         _ => 0,

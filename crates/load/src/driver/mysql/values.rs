@@ -19,15 +19,10 @@ const UNSIGNED: u8 = 0x20;
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub(super) rows: Rows,
-    columns: Vec<Column>,
+    /// The code of each one's type, and whether it has no sign.
+    columns: Vec<(u8, bool)>,
     /// Whether the statement was executed as a prepared one.
     binary: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Column {
-    code: u8,
-    unsigned: bool,
 }
 
 impl Kept {
@@ -58,8 +53,7 @@ impl Kept {
         let (Some(code), Some(flags)) = (from_end(TYPE_FROM_END), from_end(FLAGS_FROM_END)) else {
             return Err(protocol("the definition of a column breaks off"));
         };
-        let unsigned = flags & UNSIGNED != 0;
-        self.columns.push(Column { code, unsigned });
+        self.columns.push((code, flags & UNSIGNED != 0));
         Ok(())
     }
 
@@ -90,12 +84,12 @@ impl Kept {
         let map_bytes = (self.columns.len() + SPARE_BITS).div_ceil(8);
         let (nulls, values) = row.get(1..)?.split_at_checked(map_bytes)?;
         let mut values = ParseBuf(values);
-        for (index, column) in self.columns.iter().enumerate() {
+        for (index, &(code, unsigned)) in self.columns.iter().enumerate() {
             let bit = index + SPARE_BITS;
             if nulls[bit / 8] & (1 << (bit % 8)) != 0 {
                 self.rows.push_null();
             } else {
-                let value = binary_value(&mut values, column.code, column.unsigned)?;
+                let value = binary_value(&mut values, code, unsigned)?;
                 push_value(&value, &mut self.rows);
             }
         }

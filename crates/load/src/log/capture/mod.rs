@@ -86,12 +86,6 @@ enum Kind {
     Other,
 }
 
-impl Kind {
-    fn executes(self) -> bool {
-        matches!(self, Self::Execute(_))
-    }
-}
-
 /// A statement's text, or why it is not known.
 type Text = Result<Vec<u8>, &'static str>;
 
@@ -170,7 +164,7 @@ impl Dialogue {
         Statement {
             sql,
             database: self.database.clone(),
-            prepared: kind.executes(),
+            prepared: matches!(kind, Kind::Execute(_)),
             ..Statement::default()
         }
     }
@@ -184,9 +178,7 @@ impl Dialogue {
     fn lose(&mut self, out: &mut Out<'_>) -> io::Result<()> {
         self.is_astray = true;
         for Pending { kind, sql, at, .. } in std::mem::take(&mut self.pending) {
-            if (kind == Kind::Query || kind.executes())
-                && let Ok(sql) = sql
-            {
+            if let (Kind::Query | Kind::Execute(_), Ok(sql)) = (kind, sql) {
                 out.sink.unread(NO_REPLY, at.packet);
                 let begin_us = at.us.max(out.at.us - LONGEST_WAIT_US);
                 out.event(begin_us, What::Statement(self.said(kind, sql)))?;

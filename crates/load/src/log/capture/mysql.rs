@@ -189,11 +189,9 @@ impl Mysql {
         let rest = content.get(1..).unwrap_or_default();
         match self.stage {
             Stage::Greeting => {
-                let greeting = parse_greeting(content);
-                let offered = greeting.map(|greeting| greeting.capabilities());
-                self.common = Some(offered.unwrap_or(CapabilityFlags::empty()));
+                let greeting = parse_greeting(content).ok();
+                self.common = greeting.map(|greeting| greeting.capabilities());
                 self.stage = Stage::LogIn;
-                return Ok(());
             }
             Stage::Authenticating if first == OK => self.stage = Stage::Ready,
             _ => {}

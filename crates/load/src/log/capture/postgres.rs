@@ -8,8 +8,8 @@ use bytes::Buf;
 use super::super::{bind, postgres::key};
 use super::value::literal;
 use super::{
-    CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, REPLICA, TLS, Talk, Text, What, held_bytes,
-    prepared_bytes,
+    CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, Pending, REPLICA, TLS, Talk, Text, What,
+    held_bytes, prepared_bytes,
 };
 use crate::driver::postgres::affected_rows;
 use crate::driver::{Dialect, Reply};
@@ -186,7 +186,7 @@ impl Postgres {
                 self.reply.affected = self.reply.affected.saturating_add(affected);
                 // The commit of what a Sync follows is behind that.
                 let is_last = self.dialogue.kind(1) == Some(Kind::Other);
-                if first.is_some_and(Kind::executes) && !is_last {
+                if matches!(first, Some(Kind::Execute(_))) && !is_last {
                     self.end(out)?;
                 }
             }
@@ -219,11 +219,12 @@ impl Postgres {
         let count = asked.iter().take_while(|one| !ends(one.kind)).count();
         let mut passed: Vec<_> = asked.drain(..count).collect();
         // The refused one is the first execution, or a preparation.
-        passed.sort_by_key(|one| (!one.kind.executes(), one.kind != Kind::Prepare));
+        let is_executed = |one: &Pending| matches!(one.kind, Kind::Execute(_));
+        passed.sort_by_key(|one| (!is_executed(one), one.kind != Kind::Prepare));
         let mut passed = passed.into_iter();
         asked.extend(passed.next());
         asked.rotate_right(usize::from(count > 0));
-        let executed = passed.filter(|one| one.kind.executes());
+        let executed = passed.filter(is_executed);
         executed.for_each(|_| out.unread("a statement that the server passed over after an error"));
     }
 

@@ -6,9 +6,6 @@ use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The most bytes of a line: six numbers of 20 digits at most, and what is between them. An error's code
-/// takes the room of three.
-const LONGEST_LINE: usize = 126;
 const LONGEST_CODE: usize = 60;
 
 /// A file that all clients append to: one line per commit, written by one system call, so that no
@@ -51,11 +48,8 @@ impl Acknowledgements {
     ) -> io::Result<()> {
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
         let code: String = code.chars().filter(is_plain).take(LONGEST_CODE).collect();
-        let mut line = [0; LONGEST_LINE];
-        let mut rest = &mut line[..];
-        writeln!(rest, "{client} {number} !{code} {}", self.now_us())?;
-        let left = rest.len();
-        self.append(&line[..LONGEST_LINE - left])
+        let at_us = self.now_us();
+        self.append(&format!("{client} {number} !{code} {at_us}\n"))
     }
 
     /// Now, on the clock that every process of the machine has.
@@ -67,20 +61,13 @@ impl Acknowledgements {
     }
 
     fn write_line(&self, client: usize, number: u64, place: &[u64], at_us: u64) -> io::Result<()> {
-        let mut line = [0; LONGEST_LINE];
-        let mut rest = &mut line[..];
-        write!(rest, "{client} {number}")?;
-        for part in place {
-            write!(rest, " {part}")?;
-        }
-        writeln!(rest, " {at_us}")?;
-        let left = rest.len();
-        self.append(&line[..LONGEST_LINE - left])
+        let place: String = place.iter().map(|part| format!(" {part}")).collect();
+        self.append(&format!("{client} {number}{place} {at_us}\n"))
     }
 
-    fn append(&self, line: &[u8]) -> io::Result<()> {
+    fn append(&self, line: &str) -> io::Result<()> {
         loop {
-            return match (&self.file).write(line) {
+            return match (&self.file).write(line.as_bytes()) {
                 Ok(written) if written == line.len() => Ok(()),
                 Ok(written) => Err(io::Error::other(format!(
                     "only {written} of {} bytes were written",

@@ -98,14 +98,9 @@ impl Counts {
         self.server.record(1000 * (free_us - due_us) + 1);
     }
 
-    /// Takes up a reply, or a refusal, to a statement that was sent then.
-    pub(super) fn conclude(
-        &mut self,
-        sent: &Recorded,
-        sent_us: u64,
-        now_us: u64,
-        reply: Option<Reply>,
-    ) {
+    /// Takes up a reply, or a refusal, to a statement, and when both were sent.
+    pub(super) fn conclude(&mut self, sent: &Recorded, times_us: [u64; 2], reply: Option<Reply>) {
+        let [sent_us, now_us] = times_us;
         let took_us = now_us - sent_us;
         let recorded_us = sent.duration_us.unwrap_or(0);
         self.busy_us += took_us;

@@ -117,7 +117,7 @@ impl Client {
             let commit = self.marker.conclude(&sent, reply.is_ok());
             self.count_commit(commit);
             let mut counts = self.shared.counts(self.course.client);
-            counts.conclude(&sent, self.sent_us, now_us, reply.ok());
+            counts.conclude(&sent, [self.sent_us, now_us], reply.ok());
         }
     }
 

@@ -156,16 +156,12 @@ impl Sort {
         let text = print.text.to_ascii_uppercase();
         let words = || text.split(|letter: char| !letter.is_ascii_alphabetic());
         let locks = [" FOR ", " IN SHARE "];
+        let several = text.trim_end_matches(';').contains(';');
+        let is_change = |word: &str| WRITING.contains(&word) || CHANGING.contains(&word);
         match words().next().unwrap_or_default() {
             // Several in one text may be anything.
-            _ if text.trim_end_matches(';').contains(';') => {
-                let is_change = |word: &str| WRITING.contains(&word) || CHANGING.contains(&word);
-                if words().any(is_change) {
-                    Self::Change
-                } else {
-                    Self::Other
-                }
-            }
+            _ if several && words().any(is_change) => Self::Change,
+            _ if several => Self::Other,
             // Too many different ones for each to be known.
             _ if text.eq_ignore_ascii_case(OTHER_STATEMENTS) => Self::Change,
             "CREATE" | "DROP" if matches!(words().nth(1), Some("TEMP" | "TEMPORARY")) => {
