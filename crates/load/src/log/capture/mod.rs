@@ -332,7 +332,6 @@ impl Connection {
         talk + self.streams.iter().map(Stream::held_bytes).sum::<usize>()
     }
 
-
     /// Nothing more will come.
     fn end(mut self, out: &mut Out<'_>) -> io::Result<()> {
         out.session = self.number;

@@ -175,7 +175,7 @@ impl Sort {
             "BEGIN" | "START" => Self::Bracket(true),
             "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => Self::Bracket(false),
             "COMMIT" | "END" => Self::Commit,
-            "EXPLAIN" => Self::Other,
+            "EXPLAIN" | "FETCH" => Self::Other,
             // PostgreSQL makes a table so.
             "SELECT" if text.contains(" INTO ") && !text.contains(" INTO @") => Self::Change,
             _ if print.kind == Kind::Read && !locks.iter().any(|own| text.contains(own)) => {
