@@ -105,7 +105,8 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
             _ => "does the server have long_query_time = 0, or general_log = ON?",
         };
         let unread = unread.join(";");
-        let why = if unread.is_empty() { asked } else { unread.trim() };
+        let why = unread.trim();
+        let why = if why.is_empty() { asked } else { why };
         let told = format!("no statement was read from this {name}: {why}");
         return Err(failed(&told));
     }

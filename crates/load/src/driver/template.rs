@@ -150,7 +150,11 @@ mod tests {
             let template = Template::new(sql, Dialect::Postgres);
             assert_eq!(template.parameter_count(), 0, "{sql}");
         }
-        for sql in [r"SELECT 'it\'s ?'", "SELECT `a?b` # really?", "SELECT \"?\""] {
+        for sql in [
+            r"SELECT 'it\'s ?'",
+            "SELECT `a?b` # really?",
+            "SELECT \"?\"",
+        ] {
             let template = Template::new(sql, Dialect::Mysql);
             assert_eq!(template.parameter_count(), 0, "{sql}");
         }

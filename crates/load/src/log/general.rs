@@ -32,7 +32,8 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
     let found = HEAD.captures(line)?;
     let part = |at| found.get(at).map(|part| part.as_bytes());
     let moment = part(1).and_then(moment::read);
-    Some((moment, number(part(2)?)?, part(3)?, part(4).unwrap_or_default()))
+    let (session, argument) = (number(part(2)?)?, part(4).unwrap_or_default());
+    Some((moment, session, part(3)?, argument))
 }
 
 pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {

@@ -151,12 +151,12 @@ pub(crate) trait Sink {
 type Sign = (Format, usize, fn(&[u8]) -> bool);
 
 const SIGNS: [Sign; 6] = [
-    (Format::Slow, 2000, |line| line.starts_with(b"# Query_time: ")),
+    (Format::Slow, 2000, |own| own.starts_with(b"# Query_time")),
     (Format::AuditXml, 2000, records::is_xml),
     (Format::General, 2000, general::begins_entry),
     (Format::Audit, 50, audit::is_entry),
     (Format::Csvlog, 50, postgres::is_csv),
-    (Format::Stderr, 2000, |line| prefix::severity(line).is_some()),
+    (Format::Stderr, 2000, |own| prefix::severity(own).is_some()),
 ];
 
 /// Recognises a log by its beginning.

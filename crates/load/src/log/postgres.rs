@@ -308,7 +308,8 @@ fn statement_audited(text: &[u8], line: u64, sink: &mut dyn Sink) -> Option<Vec<
     if sql.is_empty() || sql.starts_with(b"<previously logged>") {
         return None;
     }
-    if record.get(8).is_some_and(|values| !values.starts_with(b"<")) {
+    let values = record.get(8);
+    if values.is_some_and(|values| !values.starts_with(b"<")) {
         let reason = "pgaudit's parameters, which do not say which value is which";
         sink.unread(reason, line);
         return None;

@@ -253,13 +253,7 @@ fn packed_and_rotated_files_are_one_log() {
     packer.finish().unwrap();
     let (inputs, head) = Inputs::new(vec![newest, rotated]).unwrap();
     let mut kept = Kept::default();
-    read(
-        recognise(&head).unwrap(),
-        inputs,
-        None,
-        &mut kept,
-    )
-    .unwrap();
+    read(recognise(&head).unwrap(), inputs, None, &mut kept).unwrap();
     let texts: Vec<_> = statements(&kept).into_iter().map(|said| said.1).collect();
     assert_eq!(texts, ["SELECT 21", "SELECT 22"]);
 }

@@ -33,6 +33,7 @@ const CURSOR_EXISTS: u8 = 0x40;
 
 /// Finds the end of a reply in the bytes that arrive, however they are cut up.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each may be so or not")]
 pub struct ReplyReader {
     stage: Stage,
     reply: Reply,

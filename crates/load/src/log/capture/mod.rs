@@ -36,8 +36,7 @@ const NO_REPLY: &str = "a reply that is lost: its statement is replayed, its dur
 const EARLIER: &str = "a prepared statement whose preparation is not in the capture";
 const CURSOR: &str = "a cursor's further rows";
 const REPLICA: &str = "a replica's connection";
-const TOO_MUCH: &str =
-    "a connection of which too much was under way (256 MiB are held for all)";
+const TOO_MUCH: &str = "a connection of which too much was under way (256 MiB are held for all)";
 const TLS: &str = "a connection with TLS";
 
 /// When something was said: in which packet.

@@ -138,8 +138,8 @@ impl Mysql {
                 (Kind::Prepare, Ok(rest.to_vec()))
             }
             0x17 => {
-                let has_all = rest.get(4).is_none_or(|cursor| cursor & 7 == 0);
-                (Kind::Execute(has_all), self.bound(rest))
+                let in_parts = rest.get(4).is_some_and(|cursor| cursor & 7 != 0);
+                (Kind::Execute(!in_parts), self.bound(rest))
             }
             // CLOSE, LONG_DATA have no reply. Without the values that were sent ahead an execution is not understood.
             0x18 | 0x19 => {
@@ -253,18 +253,15 @@ impl Mysql {
     }
 }
 
+type Literals = (Vec<Vec<u8>>, Vec<u8>);
+
 /// Values as literals, and their types: which are NULL, the types unless these are the last ones, then one value after
 /// the other.
-fn literals(
-    execution: &[u8],
-    marks: usize,
-    have_names: bool,
-    types: &[u8],
-) -> Option<(Vec<Vec<u8>>, Vec<u8>)> {
+fn literals(sent: &[u8], marks: usize, have_names: bool, types: &[u8]) -> Option<Literals> {
     /// The statement's number, flags and a count.
     const BEFORE_VALUES: usize = 9;
     const UNSIGNED: u8 = 0x80;
-    let mut rest = ParseBuf(execution.get(BEFORE_VALUES..)?);
+    let mut rest = ParseBuf(sent.get(BEFORE_VALUES..)?);
     let (mut found, mut types) = (Vec::new(), types.to_vec());
     if marks == 0 {
         return Some((found, types));

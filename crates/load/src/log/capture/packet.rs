@@ -114,8 +114,8 @@ pub(super) fn segment(network: i32, data: &[u8]) -> Option<Segment<'_>> {
     let version = ip.first()? >> 4;
     let (from, to, next, begin, end) = if version == 4 {
         let address = |at| part::<4>(ip, at).map(IpAddr::from);
-        let is_whole = short(ip, 6)? & 0x3FFF == 0;
-        let next = ip.get(9).filter(|_| is_whole)?;
+        let is_part = short(ip, 6)? & 0x3FFF != 0;
+        let next = ip.get(9).filter(|_| !is_part)?;
         let begin = usize::from(ip[0] & 15) * 4;
         (address(12)?, address(16)?, *next, begin, short(ip, 2)?)
     } else {
@@ -127,7 +127,7 @@ pub(super) fn segment(network: i32, data: &[u8]) -> Option<Segment<'_>> {
             begin += 8 * (usize::from(eights) + 1);
         }
         let length = short(ip, 4)?;
-        let end = if length == 0 { 0 } else { length.saturating_add(40) };
+        let end = length.saturating_add(40) * u16::from(length > 0);
         (address(8)?, address(24)?, next, begin, end)
     };
     // The kernel hands on long packets without a length.

@@ -142,9 +142,7 @@ impl Postgres {
             }
             b'E' => {
                 let portal = self.portals.get_mut(&key(text(&mut body)?));
-                let sql = portal.map_or(Err(EARLIER), |portal| {
-                    std::mem::replace(portal, Err(CURSOR))
-                });
+                let sql = portal.map_or(Err(EARLIER), |own| std::mem::replace(own, Err(CURSOR)));
                 let kind = Kind::Execute(long(&mut body)? == 0);
                 self.dialogue.ask(kind, sql, 0, out);
             }

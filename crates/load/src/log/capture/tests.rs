@@ -814,14 +814,20 @@ fn binary_values_are_read() {
 #[test]
 fn what_mysqls_clients_send_and_get_beside_statements_is_passed_over() {
     let mut talk = logged_in();
-    talk.say(CLIENT, &packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
+    talk.say(
+        CLIENT,
+        &packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"),
+    );
     talk.say(SERVER, &packet(1, b"\xfbf"));
     talk.say(CLIENT, &packet(2, b"1\t2\n"));
     talk.say(CLIENT, &packet(3, b""));
     talk.say(SERVER, &packet(4, DONE));
     // A cursor's rows come later.
     talk.say(CLIENT, &packet(0, b"\x16SELECT a FROM t"));
-    let prepared = [packet(1, b"\0\x01\0\0\0\x01\0\0\0\0\0\0"), packet(2, COLUMN)];
+    let prepared = [
+        packet(1, b"\0\x01\0\0\0\x01\0\0\0\0\0\0"),
+        packet(2, COLUMN),
+    ];
     talk.say(SERVER, &[prepared.concat(), packet(3, OLD_END)].concat());
     talk.say(CLIENT, &packet(0, b"\x17\x01\0\0\0\x01\x01\0\0\0"));
     let described = [packet(1, b"\x01"), packet(2, COLUMN)].concat();
@@ -838,7 +844,12 @@ fn what_mysqls_clients_send_and_get_beside_statements_is_passed_over() {
     query(&mut talk, "CALL p()", &reply);
     query(&mut talk, "SELECT 1", &[DONE]);
     let kept = read_bytes(&talk.file(), None);
-    let texts = ["LOAD DATA LOCAL INFILE 'f' INTO TABLE t", "SELECT a FROM t", "CALL p()", "SELECT 1"];
+    let texts = [
+        "LOAD DATA LOCAL INFILE 'f' INTO TABLE t",
+        "SELECT a FROM t",
+        "CALL p()",
+        "SELECT 1",
+    ];
     assert_eq!(kept.texts(), texts);
     assert_eq!(kept.reasons(), [NO_REPLY, super::CURSOR]);
     let rows: Vec<_> = kept.statements().iter().map(|said| said.rows).collect();
@@ -871,7 +882,10 @@ fn what_is_asked_together_has_its_duration_and_no_rows_if_a_part_is_asked_for() 
     let kept = read_bytes(&talk.file(), None);
     let last = kept.statements().last().copied().unwrap().clone();
     let (sql, rows) = (String::from_utf8(last.sql).unwrap(), last.rows);
-    assert_eq!((&*sql, last.duration_us, rows), ("SELECT '7'", Some(100), None));
+    assert_eq!(
+        (&*sql, last.duration_us, rows),
+        ("SELECT '7'", Some(100), None)
+    );
 }
 
 #[test]

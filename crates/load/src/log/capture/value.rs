@@ -38,12 +38,11 @@ fn text(oid: u32, bytes: &[u8]) -> Option<String> {
 
 fn scalar(oid: u32, bytes: &[u8]) -> Option<String> {
     let plain = |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned);
+    let pairs = || bytes.iter().map(|byte| format!("{byte:02x}"));
+    let digits = || pairs().collect::<Vec<_>>().concat();
     Some(match oid {
         16 => types::bool_from_sql(bytes).ok()?.to_string(),
-        17 => {
-            let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("\\x{}", digits.concat())
-        }
+        17 => format!("\\x{}", digits()),
         20 => types::int8_from_sql(bytes).ok()?.to_string(),
         21 => types::int2_from_sql(bytes).ok()?.to_string(),
         23 => types::int4_from_sql(bytes).ok()?.to_string(),
@@ -65,10 +64,7 @@ fn scalar(oid: u32, bytes: &[u8]) -> Option<String> {
             }
         },
         1700 => numeric(bytes)?,
-        2950 => format!(
-            "{:032x}",
-            u128::from_be_bytes(types::uuid_from_sql(bytes).ok()?)
-        ),
+        2950 if bytes.len() == 16 => digits(),
         // jsonb, behind its version
         3802 => plain(bytes.strip_prefix(b"\x01")?)?,
         FIRST_OF_USERS.. => plain(bytes).filter(|text| !text.contains(char::is_control))?,

@@ -61,7 +61,8 @@ impl Acknowledgements {
     }
 
     fn write_line(&self, client: usize, number: u64, place: &[u64], at_us: u64) -> io::Result<()> {
-        let place: String = place.iter().map(|part| format!(" {part}")).collect();
+        let place: Vec<_> = place.iter().map(|part| format!(" {part}")).collect();
+        let place = place.concat();
         self.append(&format!("{client} {number}{place} {at_us}\n"))
     }
 

@@ -187,10 +187,9 @@ impl Script for Client {
         // As soon as it may is when it is due.
         let is_timed = self.shared.options.speed.is_some();
         let due_us = if is_timed { due_us } else { self.free_us };
-        let client = self.course.client;
-        self.shared
-            .counts(client)
-            .send(due_us, self.free_us, now_us);
+        let mut counts = self.shared.counts(self.course.client);
+        counts.send(due_us, self.free_us, now_us);
+        drop(counts);
         self.sent_us = now_us;
         self.step = Step::Statement;
         self.course.in_transaction = !recorded.ends;
