@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Generic, Literal, TypeVar
 
 from diskproof.families import of
@@ -127,6 +127,12 @@ class Run:
         """Return the cell's valid trials."""
         return self._by_cell.get(cell.id, [])
 
+    def speeds_of(self, cell: Cell) -> list[tuple[Trial, float]]:
+        """Return the cell's valid trials that have a speed, each with it."""
+        metric = self.plan.metric(cell)
+        found = ((trial, trial.load.speed(metric)) for trial in self.trials_of(cell) if trial.load)
+        return [(trial, speed) for trial, speed in found if speed is not None]
+
     def machines_of(self, cell: Cell) -> list[Machine]:
         """Return the machines that run a cell; NotRecordedError if nothing is known of them."""
         return recorded(self.machine, "where the storages lay").running(cell.host)
@@ -156,25 +162,26 @@ class Problem:
     """Ids of the cells concerned; of a run's check only, and empty if it is the whole run."""
 
 
-def invalid(
-    form: str, /, remedy: Message | str | None = None, cells: Sequence[str] = (), **values: Filling
+def problem(
+    severity: Severity,
+    form: str,
+    /,
+    remedy: Message | str | None = None,
+    cells: Sequence[str] = (),
+    **values: Filling,
 ) -> Problem:
-    """Return a problem that makes the figures worthless."""
-    return Problem("invalid", say(form, **values), remedy, cells)
+    """Return a problem from the form of its message and what fills its gaps."""
+    return Problem(severity, say(form, **values), remedy, cells)
 
 
-def warning(
-    form: str, /, remedy: Message | str | None = None, cells: Sequence[str] = (), **values: Filling
-) -> Problem:
-    """Return a problem that limits what the figures can support."""
-    return Problem("warning", say(form, **values), remedy, cells)
+invalid = partial(problem, "invalid")
+"""A problem that makes the figures worthless."""
 
+warning = partial(problem, "warning")
+"""A problem that limits what the figures can support."""
 
-def note(
-    form: str, /, remedy: Message | str | None = None, cells: Sequence[str] = (), **values: Filling
-) -> Problem:
-    """Return something that a reader of the figures must know."""
-    return Problem("note", say(form, **values), remedy, cells)
+note = partial(problem, "note")
+"""Something that a reader of the figures must know."""
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from diskproof.audit.check import (
-    Evidence,
-    NothingToCheckError,
-    Said,
-    Untold,
-    check,
-    note,
-    warning,
-)
+from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, note, warning
 from diskproof.audit.data_size import BUILTIN_WRITERS
 from diskproof.audit.durability import promises_safety
 from diskproof.audit.in_force import risks

@@ -3,15 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from diskproof.audit.check import (
-    Evidence,
-    NothingToCheckError,
-    Said,
-    Untold,
-    check,
-    invalid,
-    warning,
-)
+from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, invalid, warning
 from diskproof.audit.load import PERCENTILE_TOLERANCE
 from diskproof.results.load import Derived, Latency
 from diskproof.results.record import NotRecordedError, recorded
@@ -210,7 +202,6 @@ def mean_bounds(evidence: Evidence) -> Iterator[Said]:
 
 def _marks(latency: Latency) -> list[tuple[str, float]]:
     """Return the latencies that must come in this order, as far as they are known."""
-    found = [("minimum", latency.min)] if latency.min is not None else []
-    found += [(f"p{name}", latency.percentiles[name]) for name in sorted(latency.percentiles, key=float)]
-    found += [("maximum", latency.max)] if latency.max is not None else []
+    percentiles = [(f"p{name}", latency.percentiles[name]) for name in sorted(latency.percentiles, key=float)]
+    found = [("minimum", latency.min), *percentiles, ("maximum", latency.max)]
     return [(name, value) for name, value in found if value is not None]

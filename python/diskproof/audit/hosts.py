@@ -97,9 +97,7 @@ def _p(ratio: RatioTest) -> float:
 def _logs(run: Run, cell: Cell) -> dict[str, dict[int, float]]:
     """Return the logarithms of a cell's speeds, by host and block; every host has an entry."""
     found: dict[str, dict[int, float]] = {host: {} for host in run.plan.hosts}
-    for trial in run.trials_of(cell):
-        speed = trial.load.speed(run.plan.metric(cell)) if trial.load else None
-        host = run.plan.host_of(trial.id)
-        if host and speed:
+    for trial, speed in run.speeds_of(cell):
+        if host := run.plan.host_of(trial.id):
             found[host][trial.block] = math.log(speed)
     return found

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from diskproof.audit.check import (
     Evidence,
     NothingToCheckError,
-    Problem,
     Said,
     check,
     invalid,
     note,
+    problem,
     warning,
 )
 from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED, RATES
@@ -49,7 +49,7 @@ def rate(evidence: Evidence) -> Iterator[Said]:
         )
 
 
-def _asked_elsewhere(evidence: Evidence) -> Iterator[Problem]:
+def _asked_elsewhere(evidence: Evidence) -> Iterator[Said]:
     """Compare another tool's rate with the one that it was asked for."""
     told = evidence.result.asked if evidence.result else {}
     asked_per_s = next((float(told[name]) for name in RATES if told.get(name, "").isdecimal()), 0.0)
@@ -80,14 +80,12 @@ def late_start(evidence: Evidence) -> Iterator[Said]:
     delay_us = recorded(asked.start_delay_mean_us, "how late transactions began though a client was idle")
     late = delay_us / recorded(load.latency_us, "the mean latency").mean
     if late > DELAY_NOTED:
-        yield Problem(
+        yield problem(
             "warning" if late > DELAY_WARNED else "note",
-            say(
-                "transactions began {delay} late though a client was idle: {share:.1f} of their latency is "
-                "the load generator's own",
-                delay=us(delay_us),
-                share=share(late),
-            ),
+            "transactions began {delay} late though a client was idle: {share:.1f} of their latency is "
+            "the load generator's own",
+            delay=us(delay_us),
+            share=share(late),
         )
 
 

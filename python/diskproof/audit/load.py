@@ -7,12 +7,12 @@ from diskproof.audit.check import (
     Apart,
     Evidence,
     NothingToCheckError,
-    Problem,
     Said,
     Untold,
     check,
     invalid,
     note,
+    problem,
     warning,
 )
 from diskproof.audit.files import busy_threads
@@ -20,7 +20,6 @@ from diskproof.results.findings import FINISHED
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import LoadError, LoadResult
 from diskproof.results.record import NotRecordedError, recorded
-from diskproof.results.trial import Severity
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 from diskproof.wording import NOTHING, Message, counted, ms, per_s, printed, say, seconds, share, us
@@ -84,9 +83,8 @@ def finished(evidence: Evidence) -> Iterator[Said]:
     if evidence.imported and trial.load is not None:
         ended = [error for error in trial.load.errors if error.ended]
         for error in ended:
-            times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
             yield invalid(
-                "the run, or a part of it, broke off{times}: {said}", times=times, said=error.message
+                "the run, or a part of it, broke off{times}: {said}", times=_times(error), said=error.message
             )
         if trial.load.intervals_only and not ended:
             yield Untold("whether the run ended as it was asked to (its summary)")
@@ -198,12 +196,8 @@ def is_paced(result: ImportedResult | None) -> bool:
 def tail(evidence: Evidence) -> Iterator[Said]:
     """Find a mean latency above the 95th percentile."""
     latency = recorded(evidence.steady_load.latency_us, "the mean latency")
-    p95 = recorded(
-        latency.exact("95"),
-        say("the 95th percentile of the latency, which lies beyond the histogram's end")
-        if "95" in latency.percentiles
-        else "the 95th percentile of the latency",
-    )
+    beyond = ", which lies beyond the histogram's end" if "95" in latency.percentiles else ""
+    p95 = recorded(latency.exact("95"), f"the 95th percentile of the latency{beyond}")
     if "95" not in known_percentiles(latency.count, latency.percentiles):
         raise NothingToCheckError("too few transactions for a 95th percentile")
     rounded_us = 2 * HALF_DIGIT_US + latency.percentile_digit if evidence.imported else 0.0
@@ -241,10 +235,12 @@ def short(evidence: Evidence) -> Iterator[Said]:
         )
         return
     if transactions == 0:
-        yield Problem(
+        yield problem(
             "warning" if evidence.imported else "invalid",
-            say("no {one} completed in {time}", one=evidence.work[:-1], time=seconds(load.known_seconds)),
+            "no {one} completed in {time}",
             say("a longer `measure_s` in `{table}`, or see the server's log", table=table),
+            one=evidence.work[:-1],
+            time=seconds(load.known_seconds),
         )
         return
     if evidence.one_pass:
@@ -257,22 +253,18 @@ def short(evidence: Evidence) -> Iterator[Said]:
         return
     highest = max((float(name) for name in asked if float(name) <= 99), default=99.0)
     rate_per_s = load.transactions_per_s or transactions / load.known_seconds
-    yield Problem(
+    yield problem(
         "warning" if few else "note",
-        say(
-            f"{'only ' if few else ''}{{number}} {{work}} were measured{{omitted}}",
-            number=transactions,
-            work=evidence.work,
-            omitted=say("; {names:/, } omitted", names=[f"p{name}" for name in omitted])
-            if omitted
-            else NOTHING,
-        ),
+        f"{'only ' if few else ''}{{number}} {{work}} were measured{{omitted}}",
         say(
             "`measure_s = {least:most}` or more in `{table}` is enough for p{highest}",
             least=math.ceil(observations_for(highest) / rate_per_s),
             table=table,
             highest=printed(highest),
         ),
+        number=transactions,
+        work=evidence.work,
+        omitted=say("; {names:/, } omitted", names=[f"p{name}" for name in omitted]) if omitted else NOTHING,
     )
 
 
@@ -292,7 +284,7 @@ def untold_intervals(series: Sequence[float], needed: int) -> Untold:
     )
 
 
-def _short_job(load: LoadResult) -> Iterator[Problem]:
+def _short_job(load: LoadResult) -> Iterator[Said]:
     """Find a job in which nothing was done, or one that was over too soon."""
     took_s = load.figure("seconds")
     if took_s is None:
@@ -357,10 +349,11 @@ def errors(evidence: Evidence) -> Iterator[Said]:
     example = _most_often(most, evidence.imported)
     if failed > ERROR_SHARE:
         # Failed transactions do not make the others' figures false, if somebody else measured.
-        severity: Severity = "warning" if evidence.imported else "invalid"
-        yield Problem(
-            severity,
-            say("{share:.1f} of the transactions failed{example}", share=share(failed), example=example),
+        yield problem(
+            "warning" if evidence.imported else "invalid",
+            "{share:.1f} of the transactions failed{example}",
+            share=share(failed),
+            example=example,
         )
     elif failed + retried > ERROR_SHARE:
         yield warning(
@@ -377,17 +370,18 @@ def errors(evidence: Evidence) -> Iterator[Said]:
         )
 
 
-def _errors_of_the_tool(load: LoadResult) -> Iterator[Problem]:
+def _times(error: LoadError) -> Message:
+    return say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
+
+
+def _errors_of_the_tool(load: LoadResult) -> Iterator[Said]:
     """Find errors that another tool reports besides the failed transactions that it counts."""
     for error in load.errors:
         if error.ended:
             continue  # said by the check of runs that broke off
         if not error.transient:
-            times = say(" ({count} times)", count=error.count) if error.count > 1 else NOTHING
             yield warning(
-                "the tool reports an error{times}: {error}",
-                times=times,
-                error=error.message,
+                "the tool reports an error{times}: {error}", times=_times(error), error=error.message
             )
         elif load.failed_transactions is None and load.retries is None and load.transactions:
             of_all = error.count / load.transactions
@@ -454,33 +448,29 @@ def client(evidence: Evidence) -> Iterator[Said]:
         if brief:
             yield note("{used}: in so short a job, starting and ending threads is most of it", "", used=used)
         else:
-            severity: Severity = "warning" if evidence.imported else "invalid"
-            yield Problem(severity, say("the client was the bottleneck: {used}", used=used))
+            found = warning if evidence.imported else invalid
+            yield found("the client was the bottleneck: {used}", used=used)
     if account.waited_for_cpu_s is None:
         yield Untold("how long the load generator's threads waited for a CPU")
     else:
         waited = account.waited_for_cpu_s / (measured_s * max(account.workers, 1))
         if waited > WAIT_NOTED:
-            yield Problem(
+            yield problem(
                 "warning" if waited > WAIT_WARNED and not brief else "note",
-                say(
-                    "the load generator's threads waited for a CPU for {share} of the time: that much of the "
-                    "latencies may be its own",
-                    share=share(waited),
-                ),
+                "the load generator's threads waited for a CPU for {share} of the time: that much of the "
+                "latencies may be its own",
+                share=share(waited),
             )
     if load.latency_us is None or not load.transactions or account.delay_mean_us is None:
         return  # a client that blocks lets no reply wait
     delay_us = account.delay_mean_us * load.known_statements / load.transactions
     delayed = delay_us / load.latency_us.mean
     if delayed > DELAY_NOTED:
-        yield Problem(
+        yield problem(
             "warning" if delayed > DELAY_WARNED and not brief else "note",
-            say(
-                "each reply waited {delay} for the load generator, {share:.1f} of a transaction's latency",
-                delay=us(account.delay_mean_us),
-                share=share(delayed),
-            ),
+            "each reply waited {delay} for the load generator, {share:.1f} of a transaction's latency",
+            delay=us(account.delay_mean_us),
+            share=share(delayed),
         )
 
 

@@ -4,14 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 
-from diskproof.audit.check import (
-    Configuration,
-    Problem,
-    Said,
-    check,
-    note,
-    warning,
-)
+from diskproof.audit.check import Configuration, Problem, Said, check, note, warning
 from diskproof.audit.configuration import is_whole, option_file, plainly, server_of, untold_groups, where_of
 from diskproof.families import of
 from diskproof.families.mysql.option_file import is_read

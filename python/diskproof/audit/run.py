@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 
 from diskproof.audit.check import (
     Configuration,
@@ -69,8 +70,8 @@ def repeats(run: Run) -> Iterator[Said]:
     widths = [
         interval.uncertainty
         for cell in run.plan.cells
-        if (interval := geometric_mean_interval(rates) if (rates := _rates(run, cell)) else None)
-        and interval.uncertainty is not None
+        if (speeds := [speed for _, speed in run.speeds_of(cell)])
+        and (interval := geometric_mean_interval(speeds)).uncertainty is not None
     ]
     reached = say("no interval can be given")
     if blocks > 1 and widths:
@@ -116,8 +117,7 @@ def order(run: Run) -> Iterator[Said]:
             math.log(speed),
         )
         for cell in run.plan.cells
-        for trial in run.trials_of(cell)
-        if (speed := _speed(run, cell, trial)) is not None
+        for trial, speed in run.speeds_of(cell)
     ]
     within = position_effect(observations)
     over = None if shared else block_drift(observations)
@@ -225,7 +225,7 @@ def levels(run: Run) -> Iterator[Said]:
     for server in dict.fromkeys(cell.server for cell in run.plan.cells):
         observed = observed_by_level(run.plan, run.valid, server)
         seen = {tuning for one in observed for tuning in one.values}
-        for other, tuning in _pairs([tuning for tuning in tunings if tuning in seen]):
+        for other, tuning in combinations([tuning for tuning in tunings if tuning in seen], 2):
             differing = [one for one in observed if one.value(tuning) != one.value(other)]
             names = {"one": other, "other": tuning, "server": server}
             if not differing:
@@ -242,13 +242,6 @@ def levels(run: Run) -> Iterator[Said]:
                         others=one.value(tuning),
                         **names,
                     )
-
-
-def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each two of several names, the earlier one first."""
-    for index, name in enumerate(names):
-        for earlier in names[:index]:
-            yield earlier, name
 
 
 def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
@@ -353,14 +346,6 @@ def _within(uncertainty: float) -> Message:
     if uncertainty < 1:
         return say("{share}", share=share(uncertainty))
     return say("a factor of {factor:.1f}", factor=1 + uncertainty)
-
-
-def _rates(run: Run, cell: Cell) -> list[float]:
-    return [speed for trial in run.trials_of(cell) if (speed := _speed(run, cell, trial)) is not None]
-
-
-def _speed(run: Run, cell: Cell, trial: Trial) -> float | None:
-    return trial.load.speed(run.plan.metric(cell)) if trial.load else None
 
 
 def _figure(run: Run) -> str:

@@ -13,6 +13,7 @@ from diskproof.audit.check import (
     check,
     invalid,
     note,
+    problem,
     warning,
 )
 from diskproof.results.machine import PoolMember
@@ -65,18 +66,16 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
             unheeded = only_cache and not disk.read.requests
             unheeded |= late <= SELDOM and takes_all
-            yield Problem(
+            yield problem(
                 "note" if unheeded else "invalid",
-                say(
-                    "this machine was too slow for the disk {disk}: 1 in 100 answers left {late} late or "
-                    "more, {share} of the modelled mean latency ({mean}); {allowed} is allowed{end}",
-                    disk=disk.name,
-                    late=us(disk.lateness_us.p99),
-                    share=share(disk.lateness_share),
-                    mean=us(mean_us),
-                    allowed=share(ALLOWED_LATENESS_SHARE),
-                    end=_together(late) if takes_all else NOTHING,
-                ),
+                "this machine was too slow for the disk {disk}: 1 in 100 answers left {late} late or "
+                "more, {share} of the modelled mean latency ({mean}); {allowed} is allowed{end}",
+                disk=disk.name,
+                late=us(disk.lateness_us.p99),
+                share=share(disk.lateness_share),
+                mean=us(mean_us),
+                allowed=share(ALLOWED_LATENESS_SHARE),
+                end=_together(late) if takes_all else NOTHING,
             )
 
 

@@ -41,11 +41,8 @@ class Latency(Record):
 
     def exact(self, percentile: str) -> float | None:
         """Return a percentile that is no lower bound."""
-        return (
-            None
-            if percentile not in self.percentiles or self.is_bound(percentile)
-            else (self.percentiles[percentile])
-        )
+        unknown = percentile not in self.percentiles or self.is_bound(percentile)
+        return None if unknown else self.percentiles[percentile]
 
 
 class StatementType(Record):
