@@ -179,15 +179,8 @@ def _made(mount_point: Path, journal: Journal) -> Path:
 
 def _check(wanted: Wanted) -> None:
     """Refuse what cannot be attached, before anything is made."""
-    if lacking := virtual.missing_means():
-        raise StorageError(f"no virtual disk can be attached here: {lacking}")
+    size = virtual.size_here("", wanted.device, wanted.size_bytes, remedy="lower --size")
     _check_name(wanted)
-    capacity = int(disk.show(wanted.device)["capacity_bytes"])
-    size = wanted.size_bytes or capacity
-    if size > capacity:
-        raise StorageError(
-            f"`{wanted.device}` holds {numbers.size(capacity)}, not {numbers.size(size)}; lower --size"
-        )
     if wanted.filesystem:
         check_maker(wanted.name, wanted.filesystem)
         check_size(wanted.name, wanted.filesystem, size, 0)

@@ -1,18 +1,15 @@
 """Real disks that a study's places format: who may format them, and each for one place only."""
 
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from diskproof.results.plan import Plan
+from diskproof.storage.disks import sys_folder
 from diskproof.storage.kinds.base import StorageError
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
-from diskproof.system.mounts import number_text
-
-SYS = Path("/sys/dev/block")
 
 
 @dataclass(frozen=True)
@@ -63,20 +60,7 @@ def _disks(choice: PlaceChoice) -> Iterable[tuple[str, Path]]:
 
 def _overlap(one: Path, other: Path) -> bool:
     """Return whether two paths share bytes: a disk and its partition do, two partitions do not."""
-    if _number(one) is None or _number(other) is None:
+    if not (one.is_block_device() and other.is_block_device()):  # a plan can be made anywhere
         return one.resolve() == other.resolve()
-    first, second = _folder(one), _folder(other)
+    first, second = sys_folder(one).resolve(), sys_folder(other).resolve()
     return second in (first, first.parent) or second.parent == first
-
-
-def _folder(device: Path) -> Path:
-    """Return the kernel's folder of a block device: a partition's lies in its disk's."""
-    return (SYS / number_text(device.stat().st_rdev)).resolve()
-
-
-def _number(path: Path) -> int | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None  # not on this machine: a plan can be made anywhere
-    return found.st_rdev if stat.S_ISBLK(found.st_mode) else None

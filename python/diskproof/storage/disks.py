@@ -129,12 +129,12 @@ def signatures(path: Path) -> list[Signature]:
 
 def device_bytes(path: Path) -> int:
     """Return the size of a block device."""
-    return int((_sys(path) / "size").read_text()) * 512
+    return int((sys_folder(path) / "size").read_text()) * 512
 
 
 def describe_disk(path: Path) -> BlockDevice:
     """Describe a block device; a partition has its disk's properties, and its own counters."""
-    folder = _sys(path).resolve()
+    folder = sys_folder(path).resolve()
     if not (folder / "partition").exists():
         return describe(folder.name)
     whole = describe(folder.parent.name)
@@ -152,7 +152,7 @@ def _check_kind(what: str, path: Path) -> None:
         )
     if os.geteuid() != 0:
         raise StorageError(f"{what}: only root may overwrite {path}; run as root, or name a directory on it")
-    if (_sys(path) / "ro").read_text().strip() == "1":
+    if (sys_folder(path) / "ro").read_text().strip() == "1":
         raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw {path}` may change that")
 
 
@@ -233,7 +233,7 @@ def _users(path: Path) -> Iterator[str]:
             yield f"{path} is swap space"
     for loop in loops_on(path.resolve()):
         yield f"{loop} lies on {path}"
-    for holder in (_sys(path) / "holders").glob("*"):
+    for holder in (sys_folder(path) / "holders").glob("*"):
         yield f"{path} is part of {_name_of(holder)}"
 
 
@@ -244,11 +244,12 @@ def _name_of(holder: Path) -> str:
 
 
 def _partitions(path: Path) -> list[Path]:
-    return sorted(Path("/dev") / part.parent.name for part in _sys(path).resolve().glob("*/partition"))
+    return sorted(Path("/dev") / part.parent.name for part in sys_folder(path).resolve().glob("*/partition"))
 
 
-def _sys(path: Path) -> Path:
-    return SYS / number_text(path.stat().st_rdev)
+def sys_folder(device: Path) -> Path:
+    """Return the kernel's folder of a block device: a link, which leads to a partition's in its disk's."""
+    return SYS / number_text(device.stat().st_rdev)
 
 
 def _number_of(source: str) -> int | None:

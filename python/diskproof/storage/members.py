@@ -4,7 +4,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof import disk as program
 from diskproof.results.machine import PoolPart
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
@@ -17,7 +16,7 @@ from diskproof.storage.kinds.base import (
     resolved,
 )
 from diskproof.storage.path_cost import path_us
-from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means
+from diskproof.storage.virtual import VirtualDisk, Wanted, attach, size_here
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool
 from diskproof.system.journal import Journal
 from diskproof.wording import numbers
@@ -85,18 +84,7 @@ def _check(what: str, disk: Disk) -> int:
         check_free(f"{what}: the file {disk.file}", path, disk.size)
         return disk.size
     assert disk.virtual is not None
-    if lacking := missing_means():
-        raise StorageError(f"{what}: no virtual disk can be attached here: {lacking}")
-    try:
-        capacity = int(program.show(disk.virtual)["capacity_bytes"])
-    except program.DiskError as error:
-        raise StorageError(f"{what}: {error}") from None
-    if disk.size is not None and disk.size > capacity:
-        raise StorageError(
-            f"{what}: `{disk}` holds {numbers.size(capacity)}, not {numbers.size(disk.size)}; "
-            "lower `size` or leave it out"
-        )
-    return int(disk.size or capacity)
+    return size_here(f"{what}: ", disk.virtual, disk.size)
 
 
 def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> tuple[Path, VirtualDisk | None]:

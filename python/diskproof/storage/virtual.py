@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -15,11 +15,12 @@ from diskproof.results.machine import VirtualFacts
 from diskproof.results.usage import DeviceUsage, Slowed, VirtualUse
 from diskproof.storage import loops
 from diskproof.storage.filesystem import LET_GO_S
-from diskproof.storage.kinds.base import patiently, unused
+from diskproof.storage.kinds.base import StorageError, first_free, patiently, unused
 from diskproof.storage.waiting import compare
 from diskproof.system.journal import Journal
 from diskproof.system.loops import loops_on
 from diskproof.system.processes import Starter
+from diskproof.wording import numbers
 
 FUSE = Path("/dev/fuse")
 LOOP_CONTROL = Path("/dev/loop-control")
@@ -237,7 +238,8 @@ class VirtualDisk(ServedDisk):
 
         It gets another loop device: the kernel drops all that it held of the disk with the old one.
         """
-        _let_go(self.block, self.file)
+        # Once a file system that was detached has released it.
+        patiently(lambda: loops.detach(self.block, self.file), LET_GO_S)
         self.control.ask("restore")
         self.block = loops.attach_again(self.file, sector_bytes=self.sector_bytes)
         _describe(self.block, self.served.ready)
@@ -278,11 +280,6 @@ def _describe(block: Path, ready: disk.Facts) -> None:
     loops.set_rotational(block, turns=ready["rotational"])
 
 
-def _let_go(block: Path, file: Path) -> None:
-    """Detach the loop device from a dead disk, once a detached file system has released it."""
-    patiently(lambda: loops.detach(block, file), LET_GO_S)
-
-
 def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path]:
     """Serve a virtual disk as a directory, for users without loop devices; return it and its mount.
 
@@ -308,6 +305,29 @@ def _serve(wanted: Wanted, journal: Journal, further: list[str]) -> tuple[Path, 
         outlives=wanted.outlives,
     )
     return folder, served
+
+
+def size_here(
+    what: str,
+    device: str,
+    size_bytes: int | None,
+    *,
+    block: bool = True,
+    remedy: str = "lower `size` or leave it out",
+) -> int:
+    """Return how large a disk will be; StorageError if it cannot be attached here, or holds less."""
+    if lacking := missing_means(block=block):
+        raise StorageError(f"{what}no virtual disk can be attached here: {lacking}")
+    try:
+        capacity = int(disk.show(device)["capacity_bytes"])
+    except disk.DiskError as error:
+        raise StorageError(f"{what}{error}") from None
+    size = size_bytes or capacity
+    if size > capacity:
+        raise StorageError(
+            f"{what}`{device}` holds {numbers.size(capacity)}, not {numbers.size(size)}; {remedy}"
+        )
+    return size
 
 
 def missing_means(*, block: bool = True) -> str | None:
@@ -370,9 +390,7 @@ def _names(journal: Journal) -> set[str]:
 def _name(wanted: Wanted, journal: Journal) -> str:
     """Return a name that no other disk of the run has."""
     taken = _names(journal)
-    called = wanted.name or wanted.device
-    numbered = (f"{called}-{number}" for number in count(2))
-    name = next(name for name in chain([called], numbered) if name not in taken)
+    name = first_free(wanted.name or wanted.device, taken.__contains__)
     taken.add(name)
     return name
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -149,11 +150,13 @@ class KindWithDisks(Kind, Protocol):
 
 def unused(path: Path) -> Path:
     """Return the path, or the first of path-2, path-3 and so on that is unused."""
-    candidate, number = path, 1
-    while candidate.exists():
-        number += 1
-        candidate = path.with_name(f"{path.name}-{number}")
-    return candidate
+    return path.with_name(first_free(path.name, lambda name: path.with_name(name).exists()))
+
+
+def first_free(name: str, is_taken: Callable[[str], bool]) -> str:
+    """Return the name, or the first of name-2, name-3 and so on that is not taken."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if not is_taken(one))
 
 
 def resolved(what: str, directory: Path) -> Path:

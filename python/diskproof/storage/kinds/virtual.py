@@ -31,11 +31,10 @@ from diskproof.storage.virtual import (
     attach,
     attach_directory,
     cut_at_once,
-    missing_means,
+    size_here,
 )
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
-from diskproof.wording import numbers
 
 FILLER = "filler"
 """File that takes all room of a file system."""
@@ -46,19 +45,12 @@ EMPTY = "empty"
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a disk that is not known, cannot be served here, or is too small."""
-    if lacking := missing_means(block=not as_directory()):
-        raise StorageError(f"storage `{name}`: no virtual disk can be attached here: {lacking}")
+    assert choice.virtual is not None
+    size = size_here(f"storage `{name}`: ", choice.virtual, choice.size, block=not as_directory())
     if as_directory():
         _check_directory_keys(name, choice)
     else:
         check_maker(name, choice.made_filesystem)
-    capacity = _capacity_bytes(name, choice)
-    size = int(choice.size or capacity)
-    if size > capacity:
-        raise StorageError(
-            f"storage `{name}`: `{choice.virtual}` holds {numbers.size(capacity)}, "
-            f"not {numbers.size(size)}; lower `size` or leave it out"
-        )
     check_size(name, choice.made_filesystem, size, need_bytes)
 
 
@@ -310,11 +302,3 @@ def _check_directory_keys(name: str, choice: PlaceChoice) -> None:
                 f"storage `{name}`: `{key}` needs a loop device and a mount, which an ordinary user has not; "
                 "run as root, or leave it out: the disk is then a directory"
             )
-
-
-def _capacity_bytes(name: str, choice: PlaceChoice) -> int:
-    assert choice.virtual is not None
-    try:
-        return int(disk.show(choice.virtual)["capacity_bytes"])
-    except disk.DiskError as error:
-        raise StorageError(f"storage `{name}`: {error}") from None

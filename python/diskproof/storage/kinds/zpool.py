@@ -7,7 +7,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.machine import PoolFacts, PoolMember
 from diskproof.results.record import Role
 from diskproof.storage import zfs
-from diskproof.storage.disks import OUR_POOL, describe_disk
+from diskproof.storage.disks import describe_disk
 from diskproof.storage.filesystem import forget_buffers
 from diskproof.storage.kinds.base import (
     NO_LIMITS,
@@ -15,6 +15,7 @@ from diskproof.storage.kinds.base import (
     Prepared,
     StorageError,
     command,
+    first_free,
     unused,
 )
 from diskproof.storage.members import Member, attach_members, check_disks
@@ -82,7 +83,7 @@ class PoolPlace(Prepared):
         mount_point = own / "mounted"
         super().__init__("zpool", mount_point / ROLES_SET)
         self.disks: tuple[VirtualDisk, ...] = tuple(one.virtual for one in members if one.virtual)
-        self.name = _unused_name(f"diskproof-{journal.mark}")
+        self.name = first_free(f"diskproof-{journal.mark}", zfs.pools().__contains__)
         self._wanted, self._flavour, self._members = pool, flavour, members
         self._links = own / "disks"
         self._page_bytes: int | None = None
@@ -269,12 +270,3 @@ def _by_disk(choice: PlaceChoice, limits: MemoryLimits) -> MemoryLimits:
 def _pool(choice: PlaceChoice) -> Pool:
     assert choice.zpool is not None
     return choice.zpool
-
-
-def _unused_name(name: str) -> str:
-    assert OUR_POOL.fullmatch(name)
-    taken, candidate, number = zfs.pools(), name, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}-{number}"
-    return candidate
