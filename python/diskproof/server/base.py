@@ -337,20 +337,18 @@ class ServerKind(ABC):
         variable that is not the user's to set, and for the size of a log that has none.
         """
         family = of(self.facts.family)
-        if redo_bytes is not None and not family.sized_redo_log:
-            raise ServerError(f"the log of {family.title} has no set size: leave the redo log's size out")
         tuned = family.tuned(level) | user_variables(variables, family)
-        return self._settings(dirs, tuned, memory_bytes, max_clients, redo_bytes)
+        made = self._settings(dirs, tuned, memory_bytes, max_clients)
+        return made if redo_bytes is None else self._with_redo_log(made, redo_bytes)
+
+    def _with_redo_log(self, settings: Settings, size_bytes: int) -> Settings:
+        """Return settings with a redo log of that size."""
+        del settings, size_bytes
+        title = of(self.facts.family).title
+        raise ServerError(f"the log of {title} has no set size: leave the redo log's size out")
 
     @abstractmethod
-    def _settings(
-        self,
-        dirs: Dirs,
-        tuned: dict[str, str],
-        memory_bytes: int,
-        max_clients: int,
-        redo_bytes: int | None,
-    ) -> Settings:
+    def _settings(self, dirs: Dirs, tuned: dict[str, str], memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for one trial, given those of its tuning level."""
 
     def opened(self, settings: Settings, endpoint: Endpoint) -> Settings:

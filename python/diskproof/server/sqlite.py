@@ -51,16 +51,9 @@ class SqliteServer(ServerKind):
                 f"{dirs.redo} on another file system. Give both roles one storage, or compare another server"
             )
 
-    def _settings(
-        self,
-        dirs: Dirs,
-        tuned: dict[str, str],
-        memory_bytes: int,
-        max_clients: int,
-        redo_bytes: int | None,
-    ) -> Settings:
+    def _settings(self, dirs: Dirs, tuned: dict[str, str], memory_bytes: int, max_clients: int) -> Settings:
         """Return the PRAGMAs for one trial, named as the load generator's URL names them."""
-        del dirs, redo_bytes
+        del dirs
         return Settings(_common(memory_bytes, max_clients), tuned)
 
     def check_variables(self, variables: Mapping[str, str], places: Mapping[str, str] = NO_PLACES) -> None:

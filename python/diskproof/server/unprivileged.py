@@ -41,8 +41,10 @@ def check_reach(user: str, directory: Path) -> None:
             )
 
 
-def give_to(user: str, *folders: Path) -> None:
-    """Make a user the owner of folders and all that is in them."""
+def give_to(user: str | None, *folders: Path) -> None:
+    """Make a user the owner of folders and all that is in them; None: they stay ours."""
+    if user is None:
+        return
     account = pwd.getpwnam(user)
     for folder in folders:
         os.chown(folder, account.pw_uid, account.pw_gid)

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from diskproof.database.asking import MOST_BYTES
 from diskproof.families.address import Address
@@ -45,6 +46,8 @@ class Given(Asked[Connection]):
     most_bytes = MOST_BYTES
     counted = ""
     """Of which tables `rows_written` knows, if not of all."""
+    unguarded: ClassVar[str]
+    """The statement that lets this session write again, as far as the account may."""
 
     def __init__(
         self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
@@ -135,13 +138,13 @@ class Given(Asked[Connection]):
     def has_mark(self) -> bool:
         """Return whether the database has the table of our mark."""
 
-    @abstractmethod
     def why_no_tables(self) -> str:
         """Return the right that is missing to make tables, if that is known without making one."""
+        return ""
 
-    @abstractmethod
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
+        return []
 
     @abstractmethod
     def guard(self) -> tuple[str, str]:
@@ -167,9 +170,9 @@ class Given(Asked[Connection]):
     def rights(self) -> Rights:
         """Return what the account may do that leaves the database."""
 
-    @abstractmethod
     def other_databases(self) -> list[str]:
         """Return the databases that a statement could reach besides ours."""
+        return []
 
     @abstractmethod
     def narrow(self) -> str:
@@ -182,10 +185,6 @@ class Given(Asked[Connection]):
     @abstractmethod
     def may_write(self) -> list[str]:
         """Return the rights of the account that are more than reading."""
-
-    @abstractmethod
-    def unguarded(self) -> str:
-        """Return the statement that lets this session write again, as far as the account may."""
 
     @abstractmethod
     def rows_written(self) -> int | None:
@@ -218,7 +217,7 @@ class Given(Asked[Connection]):
 
     def _try_to_write(self) -> None:
         """Try to delete no row, in a session without the guard; ServerError unless the server refuses it."""
-        self._query(self.unguarded())
+        self._query(self.unguarded)
         for table in self.tables()[:MOST_TRIED]:
             why = "which its grants do not show"
             try:

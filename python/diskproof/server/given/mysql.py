@@ -33,6 +33,8 @@ MOST_VIEWS = 1000
 class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
     """A server of the MySQL family that is there already."""
 
+    unguarded = "SET SESSION TRANSACTION READ WRITE"
+
     def __init__(
         self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
     ) -> None:
@@ -86,10 +88,6 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         """Return whether the database has the table of our mark."""
         where = "WHERE table_schema = %s AND table_name = %s"
         return bool(self._query(f"SELECT 1 FROM information_schema.tables {where}", self.database, MARK))  # noqa: S608
-
-    def why_no_tables(self) -> str:
-        """Return nothing: only the attempt to make a table shows what roles and patterns allow."""
-        return ""
 
     def lacking(self) -> list[str]:
         """Return what the account may not see, each with the GRANT that would show it."""
@@ -205,10 +203,6 @@ class GivenMysql(MysqlAsked, Given["pymysql.Connection[Any]"]):
         """Return whether the server takes no writes of accounts without special rights."""
         found = self._query("SHOW GLOBAL VARIABLES LIKE 'read_only'", shape=(str, str))
         return [same("on", value) for _, value in found] == [True]
-
-    def unguarded(self) -> str:
-        """Return the statement that lets this session write again, as far as the account may."""
-        return "SET SESSION TRANSACTION READ WRITE"
 
     def rows_written(self) -> int | None:
         """Return how many rows were inserted, updated and deleted, without those of temporary tables."""

@@ -100,6 +100,8 @@ WORDS = {"composite type": "TYPE", "statistics object": "STATISTICS"}
 class GivenPostgresql(PostgresqlAsked, Given[Connection]):
     """A PostgreSQL that is there already."""
 
+    unguarded = "SET default_transaction_read_only = off"
+
     def __init__(
         self, facts: ServerFacts, settings: Settings, address: Address, password: str | None
     ) -> None:
@@ -147,10 +149,6 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         )
         return "" if may else f"in {self.database}: GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}"
 
-    def lacking(self) -> list[str]:
-        """Return nothing: what is read here, every account may read."""
-        return []
-
     def guard(self) -> tuple[str, str]:
         """Return the variable that keeps this session from writing."""
         name = "default_transaction_read_only"
@@ -197,10 +195,6 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         """Return the rights of the account that are more than reading."""
         return self.rights().beyond + [str(name) for (name,) in self._query(MAY_WRITE, shape=(str,))]
 
-    def unguarded(self) -> str:
-        """Return the statement that lets this session write again, as far as the account may."""
-        return "SET default_transaction_read_only = off"
-
     def rows_written(self) -> int | None:
         """Return how many rows of users' tables were changed, and how many large objects there are."""
         asked = (
@@ -210,10 +204,6 @@ class GivenPostgresql(PostgresqlAsked, Given[Connection]):
         )
         (count,) = self._row(asked, shape=(int,))
         return int(count)
-
-    def other_databases(self) -> list[str]:
-        """Return nothing: no statement reaches another database from this connection."""
-        return []
 
     def narrow(self) -> str:
         """Return the commands that make an account whose rights end at the database."""

@@ -64,18 +64,13 @@ class MysqlServer(ServerProgram):
         inside = f", image {self._image.short_id}" if self._image else ""
         return f"{self.installation.flavour} {version}, redo {options.REDO_BYTES}{inside}"
 
-    def _settings(
-        self,
-        dirs: Dirs,
-        tuned: dict[str, str],
-        memory_bytes: int,
-        max_clients: int,
-        redo_bytes: int | None,
-    ) -> Settings:
+    def _with_redo_log(self, settings: Settings, size_bytes: int) -> Settings:
+        # The start makes a clean log of another size anew; of an old server, `place` has removed it.
+        return replace(settings, common=settings.common | options.redo_log(self.installation, size_bytes))
+
+    def _settings(self, dirs: Dirs, tuned: dict[str, str], memory_bytes: int, max_clients: int) -> Settings:
         options.check_binary_log(tuned["log_bin"])
         common, notes = options.common(self.installation, dirs, memory_bytes, max_clients)
-        # The start makes a clean log of another size anew; of an old server, `place` has removed it.
-        common |= options.redo_log(self.installation, redo_bytes or options.REDO_BYTES)
         if "query_cache_size" in tuned:  # a size turns MariaDB's cache on
             common.pop("query_cache_type", None)
         # The data are thrown away after a trial: a stop need not write back every dirty page.

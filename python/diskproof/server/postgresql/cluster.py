@@ -98,8 +98,7 @@ def place(server: Installation, dirs: Dirs, user: str | None) -> None:
     version_folder.mkdir()
     link_temporary_files(dirs)
     dirs.data.chmod(0o700)  # the server refuses a data directory that others may read
-    if user:
-        give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
+    give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
 
 
 def remove_stale_pid_file(dirs: Dirs) -> None:

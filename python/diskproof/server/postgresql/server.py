@@ -64,15 +64,7 @@ class PostgresqlServer(ServerProgram):
     def _user(self) -> str | None:
         return unprivileged_user()
 
-    def _settings(
-        self,
-        dirs: Dirs,
-        tuned: dict[str, str],
-        memory_bytes: int,
-        max_clients: int,
-        redo_bytes: int | None,
-    ) -> Settings:
-        del redo_bytes
+    def _settings(self, dirs: Dirs, tuned: dict[str, str], memory_bytes: int, max_clients: int) -> Settings:
         common = options.common(self.installation, memory_bytes, max_clients)
         if not is_on_zfs(dirs.redo) or self.installation.version < (12,):
             return Settings(common, tuned)
@@ -125,12 +117,10 @@ class PostgresqlServer(ServerProgram):
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make an empty database on empty directories."""
         self.check(dirs)
-        user = self._user()
-        if user:
-            give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
+        give_to(self._user(), dirs.data, dirs.redo, dirs.tmp, dirs.run)
         starter.shares_memory(dirs.data)
         self._make(cluster.initdb(self.installation, dirs), dirs, starter)
-        self._make_ours(dirs, starter, user)
+        self._make_ours(dirs, starter)
 
     def check_data(self, data: Path) -> None:
         """Refuse a cluster that this server cannot use."""
@@ -138,19 +128,17 @@ class PostgresqlServer(ServerProgram):
 
     def adopt(self, dirs: Dirs, starter: Starter) -> None:
         """Make a copied cluster ours: its log on the redo role, a superuser, a database."""
-        command, user = cluster.adopt(self.installation, dirs), self._user()
-        if user:
-            give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
+        command = cluster.adopt(self.installation, dirs)
+        give_to(self._user(), dirs.data, dirs.redo, dirs.tmp, dirs.run)
         with temporary_folder() as folder:
             script = folder / "ours.sql"
             script.write_text(cluster.OURS)
             self._make(command, dirs, starter, stdin=script, limit_s=RECOVERY_LIMIT_S)
-        self._make_ours(dirs, starter, user)
+        self._make_ours(dirs, starter)
 
-    def _make_ours(self, dirs: Dirs, starter: Starter, user: str | None) -> None:
+    def _make_ours(self, dirs: Dirs, starter: Starter) -> None:
         cluster.link_temporary_files(dirs)
-        if user:
-            give_to(user, dirs.data, dirs.tmp)
+        give_to(self._user(), dirs.data, dirs.tmp)
         settings = self.loading_settings(dirs, memory_bytes=INITIAL_MEMORY_BYTES, max_clients=1)
         running = self.start(dirs, settings, starter)
         assert isinstance(running, PostgresqlRunning)
@@ -180,8 +168,7 @@ class PostgresqlServer(ServerProgram):
         if settings.endpoint is not None:
             (dirs.run / options.ACCESS).write_text(options.access(self.installation, settings.endpoint))
         shutil.copyfile(written, dirs.data / "postgresql.conf")
-        if user := self._user():
-            give_to(user, dirs.run)
+        give_to(self._user(), dirs.run)
         return [str(self.installation.binary), "-D", str(dirs.data)]
 
     def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> PostgresqlRunning:
