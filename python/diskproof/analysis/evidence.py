@@ -43,9 +43,9 @@ class Side:
     """Disks that serve one request at a time: busy all the time, they can do no more."""
     counts_flushes: bool
     """Whether the kernel counts flushes on the disks below."""
-    reads: float | None
+    disk_reads: float | None
     """Reads that reached the disks, a transaction."""
-    flushes: float | None
+    disk_flushes: float | None
     """Flushes that reached the disks, a transaction; None if the kernel counts none."""
 
     @staticmethod
@@ -80,8 +80,8 @@ class Side:
             disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
             one_at_a_time=serial,
             counts_flushes=counts_flushes,
-            reads=middle(_a_transaction(one, lambda device: device.reads) for one in trials),
-            flushes=middle(_a_transaction(one, lambda device: device.flushes) for one in trials)
+            disk_reads=middle(_a_transaction(one, lambda device: device.reads) for one in trials),
+            disk_flushes=middle(_a_transaction(one, lambda device: device.flushes) for one in trials)
             if counts_flushes
             else None,
         )

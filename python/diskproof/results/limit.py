@@ -56,7 +56,20 @@ class Intervention(Record):
         return (self.change, self.factor, self.added_us) == (other.change, other.factor, other.added_us)
 
 
-class ProofPair(Record):
+class Prediction(Record):
+    """What a change to a cell was predicted to do, before it was made."""
+
+    limit: Limit
+    intervention: Intervention
+    predicted_ratio: float
+    """Throughput with the intervention over throughput without."""
+    predicted_low: float
+    predicted_high: float
+    basis: Message
+    """The figures behind the prediction."""
+
+
+class ProofPair(Prediction):
     """A line of proofs.jsonl: a trial of the unchanged cell and one with the intervention, back to back.
 
     Their positions say which came first, which is drawn. The prediction was made before either was run.
@@ -67,14 +80,6 @@ class ProofPair(Record):
     cell: str
     host: str | None = None
     """The machine that made it, in a study over many hosts."""
-    limit: Limit
-    intervention: Intervention
-    predicted_ratio: float
-    """Throughput with the intervention over throughput without."""
-    predicted_low: float
-    predicted_high: float
-    basis: Message
-    """The figures behind the prediction."""
     as_it_was: Trial
     changed: Trial
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from diskproof.analysis.audited.shapes import AuditAnswer, CheckAnswer, Instance, Raised, SubjectAnswer
 from diskproof.results.findings import FINISHED
-from diskproof.results.trial import Severity
+from diskproof.results.trial import SEVERITIES, Severity
 from diskproof.stats.grouping import grouped
 from diskproof.wording import Message, together, without_figures
-
-_ORDER: tuple[Severity, ...] = ("invalid", "warning", "note")
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ def labels(audit: AuditAnswer) -> list[str]:
 def mark(subject: SubjectAnswer) -> Severity:
     """Return the gravest severity that was found in a subject; ``note`` if nothing failed."""
     severities = {raised.severity for one in subject.checks for raised in one.raised}
-    return next(severity for severity in _ORDER if severity in severities or severity == "note")
+    return next(severity for severity in SEVERITIES if severity in severities or severity == "note")
 
 
 def failures(audit: AuditAnswer) -> list[Found]:
@@ -99,7 +97,7 @@ def _raised(audit: AuditAnswer) -> list[Found]:
                     key = (check.check, one.severity, one.message, one.remedy)
                 groups.setdefault(key, []).append((label, subject, check, one))
     found = map(_found, groups.values())
-    return sorted(found, key=lambda one: (_ORDER.index(one.raised.severity), one.check.check != FINISHED))
+    return sorted(found, key=lambda one: (SEVERITIES.index(one.raised.severity), one.check.check != FINISHED))
 
 
 def _found(group: Sequence[_Raised]) -> Found:

@@ -1,7 +1,7 @@
 """CPU time: whose it is, how full the CPUs are, and what others took of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from diskproof.analysis.evidence import Side, middle
@@ -21,27 +21,27 @@ PARTIES: tuple[Party, ...] = get_args(Party)
 class Cpu:
     """CPU time, of a transaction if not said otherwise."""
 
-    count: int | None
-    """CPUs that server and load could use; None of a server that was there already, and so all that follows
-    from them."""
     used_us: Mapping[Party, float]
     waited_us: Mapping[Party, float]
     """Time for which a party's threads were ready and had no CPU."""
-    shares: Mapping[Party, float]
-    """Each party's share of the CPU time; virtual disks and the load only if they use the same CPUs."""
-    work_us: float | None
-    """The database's, including background threads."""
-    all_us: float | None
-    """That of all parties that share those CPUs."""
-    busy: float | None
-    """Busy share of the usable CPUs, by anybody if that is known."""
-    others_share: float | None
-    """Share of the CPUs' busy time that other work had, if the counted CPUs are those of server and load."""
     taken: float
     """Share of the usable CPU time that other work and the hypervisor took; 0 if it is not known."""
-    each_client: float | None
+    count: int | None = None
+    """CPUs that server and load could use; None of a server that was there already, and so all that follows
+    from them."""
+    shares: Mapping[Party, float] = field(default_factory=dict)
+    """Each party's share of the CPU time; virtual disks and the load only if they use the same CPUs."""
+    work_us: float | None = None
+    """The database's, including background threads."""
+    all_us: float | None = None
+    """That of all parties that share those CPUs."""
+    busy: float | None = None
+    """Busy share of the usable CPUs, by anybody if that is known."""
+    others_share: float | None = None
+    """Share of the CPUs' busy time that other work had, if the counted CPUs are those of server and load."""
+    each_client: float | None = None
     """How many CPUs each client keeps busy, including all who work for it."""
-    runnable: float | None
+    runnable: float | None = None
     """Mean number of threads that ran or were ready to."""
 
 
@@ -62,19 +62,7 @@ def cpu_time(
 
     used_us = parties(_cpu_s)
     if database is None:
-        return Cpu(
-            count=None,
-            used_us=used_us,
-            waited_us=parties(_waited_s),
-            shares={},
-            work_us=None,
-            all_us=None,
-            busy=None,
-            others_share=None,
-            taken=taken,
-            each_client=None,
-            runnable=None,
-        )
+        return Cpu(used_us, parties(_waited_s), taken)
     apart = {"disks"} if side.disks_apart else set()
     apart |= {"load"} if any(one.trial.load_hosts for one in side.trials) else set()
     shared = {party: used for party, used in used_us.items() if party not in apart}

@@ -19,7 +19,6 @@ from diskproof.analysis.limits.threads import Threads, threads_of
 from diskproof.analysis.limits.thresholds import MOSTLY_TIMED
 from diskproof.families import Family, limit_of_wait, of
 from diskproof.families.durability import no_commit_waits
-from diskproof.families.options import Server
 from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.plan import Cell
@@ -44,13 +43,11 @@ class Statements:
 
 
 @dataclass(frozen=True)
-class Observed:
+class Observed(Side):
     """One cell over its valid trials."""
 
-    cell: Cell
     family: Family | None
     """None for a load on bare files, and for an unknown server."""
-    server: Server | None
     bare: bool
     """Whether it is a load on files, without a database."""
     embedded: bool
@@ -65,10 +62,7 @@ class Observed:
     """Whether by those settings no commit waits for a flush; False if they are not known."""
     covers_tables: bool
     """Whether the server's log and account cover the tables under test; they do not cover MyISAM's."""
-    data_bytes: int | None
     rows: int | None
-    reads_anything: bool
-    writes_anything: bool
 
     clients: int
     """How many transactions can be under way."""
@@ -114,9 +108,6 @@ class Observed:
     """As the kernel counted them."""
     virtual: Sequence[Disk]
     """As the virtual disks counted themselves."""
-    disk_reads: float | None
-    """Reads that reached the disks, a transaction."""
-    disk_flushes: float | None
     threads: Threads | None
     """None: threads were not sampled."""
     account: ServerAccount
@@ -177,9 +168,8 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
     accounted = trials if covers_tables else []
     waiting, waiting_at_all = _waiting(accounted)
     return Observed(
-        cell=cell,
+        **vars(side),
         family=family,
-        server=side.server,
         bare=bare,
         embedded=embedded,
         elsewhere=elsewhere,
@@ -187,10 +177,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         settings=settings,
         no_commit_waits=family is not None and no_commit_waits(family, settings),
         covers_tables=covers_tables,
-        data_bytes=side.data_bytes,
         rows=next((one.trial.data.rows for one in trials if one.trial.data), None),
-        reads_anything=side.reads_anything,
-        writes_anything=side.writes_anything,
         clients=clients,
         inside=inside,
         transactional=transactional,
@@ -214,8 +201,6 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
             [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes
         ),
         virtual=virtual_disks([one.trial for one in trials], places),
-        disk_reads=side.reads,
-        disk_flushes=side.flushes,
         threads=threads_of(trials, clients, log_roles, embedded=embedded),
         account=_account(accounted, lambda value, _: value),
         account_per_s=_account(

@@ -10,7 +10,7 @@ from diskproof.audit.check import Evidence
 from diskproof.audit.host import taken_by_others
 from diskproof.audit.registry import audit_trial
 from diskproof.families.durability import commits_wait_for_flush
-from diskproof.results.limit import ProofPair
+from diskproof.results.limit import Prediction, ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Trial
@@ -72,13 +72,8 @@ def _answer(gathered: Gathered, pairs: Sequence[ProofPair]) -> ProofAnswer:
     measured = _measured(plan, counting) if len(counting) >= FEWEST_PAIRS else None
     predicted = Band(first.predicted_low, first.predicted_high)
     return ProofAnswer(
+        **{name: getattr(first, name) for name in Prediction.model_fields},
         cell=first.cell,
-        limit=first.limit,
-        intervention=first.intervention,
-        predicted_ratio=first.predicted_ratio,
-        predicted_low=first.predicted_low,
-        predicted_high=first.predicted_high,
-        basis=first.basis,
         measured=measured,
         outcome=decide(measured, predicted, plan.same_within),
         pairs=len(pairs),

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.results.limit import Intervention, Limit
+from diskproof.results.limit import Limit, Prediction
 from diskproof.results.plan import Cell
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
@@ -37,17 +37,6 @@ PartName = Literal[
     "network",
 ]
 
-PARTS: dict[Limit, tuple[PartName, ...]] = {
-    "log flush": ("log flush",),
-    "data reads": ("data reads",),
-    "page writes": ("page writes",),
-    "CPU": ("CPU", "waiting for a CPU"),
-    "locks": ("locks",),
-    "load generator": ("load generator",),
-    "network": ("network",),
-}
-"""What is waited for, or computed, at each limit."""
-
 
 class Part(Record):
     """A part of a mean transaction's time."""
@@ -71,13 +60,13 @@ class Split(Record):
         """The rest of the latency; below 0 if the parts overlap."""
         return self.latency_us - sum(part.mean_us for part in self.parts)
 
-    def part(self, *names: PartName) -> float:
+    def part(self, *names: PartName | Limit) -> float:
         """Return the time of some parts; 0 of a part that was not found."""
         return sum(part.mean_us for part in self.parts if part.name in names)
 
     def at(self, limit: Limit) -> float:
         """Return the time that is spent at a limit; 0 if no part is."""
-        return self.part(*PARTS.get(limit, ()))
+        return self.part("CPU", "waiting for a CPU") if limit == "CPU" else self.part(limit)
 
 
 class Difference(Record):
@@ -200,16 +189,10 @@ Outcome = Literal["as predicted", "not as predicted", "open"]
 """How a proof ended; `decide` of proofs.py says when."""
 
 
-class ProofAnswer(Record):
+class ProofAnswer(Prediction):
     """The effect of an intervention, compared with its prediction."""
 
     cell: str
-    limit: Limit
-    intervention: Intervention
-    predicted_ratio: float
-    predicted_low: float
-    predicted_high: float
-    basis: Message
     measured: Interval | None
     """Throughput with over without, paired; None: fewer than three valid pairs."""
     outcome: Outcome
