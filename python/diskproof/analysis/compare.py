@@ -24,7 +24,7 @@ from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan
 from diskproof.results.record import Record
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, RatioTest, independent_ratio
-from diskproof.stats.multiple import holm
+from diskproof.stats.multiple import adjusted
 from diskproof.wording import Message, Quantity, as_message, bytes_, say, seconds
 from diskproof.wording.numbers import listed
 
@@ -83,11 +83,9 @@ def compare(
             f"{listed(_ids(a), 3)}; the second {listed(_ids(b), 3)}{hint}"
         )
     pairs = [_pair(a, b, of_a[cell_id], of_b[cell_id]) for cell_id in common]
-    adjusted = iter(
-        holm([pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None])
-    )
     first, second = labels or labels_of((a, b))
-    cells = [_compare_cell(a, b, pair, next(adjusted) if pair.test is not None else None) for pair in pairs]
+    ps = adjusted([pair.test for pair in pairs])
+    cells = [_compare_cell(a, b, pair, p) for pair, p in zip(pairs, ps, strict=True)]
     return Comparison(
         a=_run(a, first, common),
         b=_run(b, second, common),

@@ -12,7 +12,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import RatioTest
-from diskproof.stats.multiple import holm
+from diskproof.stats.multiple import adjusted
 
 CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 """Factors that a study varies to see the others under them."""
@@ -45,12 +45,9 @@ def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> R
     best, *others = sorted(levels, key=lambda level: -means[level])
     placed = [Placed(level=best, ratios=[], outcome="best")]
     against = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
-    adjusted = iter(holm([test.p for tests in against.values() for test in tests if test.p is not None]))
+    ps = iter(adjusted([test for tests in against.values() for test in tests]))
     for level, tests in against.items():
-        outcomes = [
-            decide(test.interval, next(adjusted) if test.p is not None else None, gathered.plan.same_within)
-            for test in tests
-        ]
+        outcomes = [decide(test.interval, next(ps), gathered.plan.same_within) for test in tests]
         same = all(one == "the same" for one in outcomes)
         placed.append(
             Placed(

@@ -18,7 +18,7 @@ from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Trial
 from diskproof.stats.intervals import Interval, RatioTest, geometric_mean_interval, paired_ratio
-from diskproof.stats.multiple import holm
+from diskproof.stats.multiple import adjusted
 from diskproof.stats.sequential import anytime_ratio
 
 
@@ -94,10 +94,8 @@ def pairs(plan: Plan, looked: Sequence[Looked]) -> list[PairSoFar]:
     ratio = paired_ratio if plan.at_most_s is None else anytime_ratio
     compared = compared_pairs(plan.cells)
     tests = [_test(speeds[cell.id], speeds[baseline.id], ratio) for _, baseline, cell in compared]
-    adjusted = iter(holm([test.p for test in tests if test and test.p is not None]))
     found = []
-    for (factor, baseline, cell), test in zip(compared, tests, strict=True):
-        p = next(adjusted) if test and test.p is not None else None
+    for (factor, baseline, cell), test, p in zip(compared, tests, adjusted(tests), strict=True):
         enough = test is not None and test.interval.n >= FEWEST_PAIRS
         outcome = decide(test.interval, p, plan.same_within) if test and enough else "inconclusive"
         found.append(PairSoFar(factor, baseline, cell, test.interval if test else None, outcome))

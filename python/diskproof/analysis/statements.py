@@ -11,7 +11,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
 from diskproof.results.replay import Certificate
 from diskproof.stats.intervals import RatioTest
-from diskproof.stats.multiple import holm
+from diskproof.stats.multiple import adjusted
 
 NO_STATEMENTS = ("connect", "other reads", "other writes", "others")
 """What the load generator reports beside single statements."""
@@ -63,8 +63,7 @@ def statement_verdicts(gathered: Gathered) -> list[StatementVerdict]:
     It is about the mean latency of a trial, paired by block, after Holm over all of them.
     """
     compared = [one for pair in compared_pairs(gathered.plan.cells) for one in _compared(gathered, *pair)]
-    adjusted = holm([one.test.p for one in compared if one.test.p is not None])
-    told = iter(adjusted)
+    ps = adjusted([one.test for one in compared])
     return [
         StatementVerdict(
             factor=one.factor,
@@ -73,11 +72,9 @@ def statement_verdicts(gathered: Gathered) -> list[StatementVerdict]:
             statement=one.statement,
             share=one.share,
             ratio=one.test.interval,
-            outcome=decide(
-                one.test.interval, next(told) if one.test.p is not None else None, gathered.plan.same_within
-            ),
+            outcome=decide(one.test.interval, p, gathered.plan.same_within),
         )
-        for one in compared
+        for one, p in zip(compared, ps, strict=True)
     ]
 
 

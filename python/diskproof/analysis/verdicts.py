@@ -11,7 +11,7 @@ from diskproof.audit.run import compared_pairs, varying_factors
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell, Plan
 from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
-from diskproof.stats.multiple import holm
+from diskproof.stats.multiple import adjusted
 from diskproof.stats.sequential import blocks_for_precision, blocks_needed_at_any_time
 from diskproof.wording import Message, counted, say, share
 
@@ -52,12 +52,9 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
     """
     varying = varying_factors(gathered.plan.cells)
     pairs = [_compare(gathered, *compared) for compared in compared_pairs(gathered.plan.cells)]
-    tested = [pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None]
-    adjusted = iter(holm(tested))
-    return [
-        _verdict(gathered, pair, varying, next(adjusted) if pair.test is not None else None, len(tested))
-        for pair in pairs
-    ]
+    ps = adjusted([pair.test for pair in pairs])
+    comparisons = len(ps) - ps.count(None)
+    return [_verdict(gathered, pair, varying, p, comparisons) for pair, p in zip(pairs, ps, strict=True)]
 
 
 def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Outcome:
