@@ -2,9 +2,9 @@
 
 import pytest
 
-from diskproof.audit.commits import durable_commits
 from diskproof.audit.figures import latency_order, rate_arithmetic
 from diskproof.audit.imported import evidence_of
+from diskproof.audit.in_force import durable_commits
 from diskproof.audit.load import finished, littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import Beside, ImportedResult

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import TpccAnswer, TpccResponse
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit.tpcc import LIMITS_S, PERCENTILE, a_minute
+from diskproof.audit.kinds import LIMITS_S, PERCENTILE, a_minute
 from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import geometric_mean_interval

@@ -3,26 +3,21 @@
 from collections.abc import Sequence
 
 from diskproof.audit import (
-    commits,
-    device,
     durability,
     effect,
     figures,
     files,
     host,
     hosts,
+    in_force,
     intervals,
     kinds,
     load,
-    load_hosts,
     options,
     places,
-    pools,
-    replay,
     run,
     server,
     storage,
-    tpcc,
     unequal,
     virtual,
 )
@@ -43,10 +38,10 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     kinds.rate,
     kinds.late_start,
     load.client,
-    load_hosts.load_hosts,
+    hosts.load_hosts,
     storage.physics,
     files.arrived,
-    pools.pool_devices,
+    storage.pool_devices,
     virtual.lateness,
     virtual.disk_errors,
     virtual.virtual_bytes,
@@ -56,11 +51,11 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.short,
     files.whole_phase,
     storage.data_size,
-    replay.same_data,
-    replay.sent,
-    replay.replayer,
-    replay.order,
-    tpcc.consistency,
+    kinds.same_data,
+    kinds.sent,
+    kinds.replayer,
+    kinds.order,
+    kinds.consistency,
 )
 
 RUN_CHECKS: tuple[Check[Run], ...] = (
@@ -92,8 +87,8 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     figures.mean_bounds,
     intervals.warm_up,
     intervals.stalls,
-    device.cached_reads,
-    commits.durable_commits,
+    files.cached_reads,
+    in_force.durable_commits,
 )
 """What a reviewer also asks of one result: of other tools' results always, of our own trials in an audit."""
 

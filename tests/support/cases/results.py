@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diskproof.audit import commits, device, figures, intervals
+from diskproof.audit import figures, files, in_force, intervals
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
 from support.cases import Case
@@ -61,13 +61,13 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         result(),
     ),
     Case(
-        device.cached_reads,
+        files.cached_reads,
         of_files(load__latency_us__min=2.0, load__file_requests__written_bytes=0),
         "the fastest request took 0.002 ms, but the fastest disk takes 0.008 ms or more",
         of_files(),
     ),
     Case(
-        commits.durable_commits,
+        in_force.durable_commits,
         measured_with(FAST),
         "the name `safest.txt` promises durable commits, .*last second may be lost .*_commit = 2",
         measured_with(SAFE),

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from diskproof.audit import files, host, kinds, load, load_hosts, pools, server, storage, tpcc, virtual
-from diskproof.audit import replay as replays
+from diskproof.audit import files, host, hosts, kinds, load, server, storage, virtual
 from diskproof.audit.check import Evidence
 from diskproof.results.load import Operation, Rate
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
@@ -203,7 +202,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     Case(kinds.late_start, at_rate(start_delay_mean_us=4000.0), "though a client was idle", at_rate()),
     Case(load.client, trial(load__client__cpu_user_s=55.0), "the client was the bottleneck", trial()),
     Case(
-        load_hosts.load_hosts,
+        hosts.load_hosts,
         loaded_elsewhere(began_after_us=2000.0),
         "may have begun 2.* after the first",
         loaded_elsewhere(),
@@ -220,7 +219,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         "112.5 MiB were read, 0 B of them at vda",
         of_files(),
     ),
-    Case(pools.pool_devices, in_pool(UNUSED), "was not written to once", in_pool(USED)),
+    Case(storage.pool_devices, in_pool(UNUSED), "was not written to once", in_pool(USED)),
     Case(virtual.lateness, on_virtual(late=True, lateness_share=0.2), "too slow for the disk", on_virtual()),
     Case(virtual.disk_errors, on_virtual(errors=2), "failed 2 requests", on_virtual()),
     Case(virtual.virtual_bytes, on_virtual(2 * 163_840_000), "312.5 MiB were written to loop7", on_virtual()),
@@ -246,31 +245,31 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     ),
     Case(storage.data_size, sized(46 * MIB), r"fits in the buffer pool \(128 MiB\)", sized(8192 * MIB)),
     Case(
-        replays.same_data,
+        kinds.same_data,
         trial(load__replay=make_certificate(refusals_in_replay_only=50)),
         "the server refused 5.0% of the statements",
         trial(load__replay=make_certificate()),
     ),
     Case(
-        replays.sent,
+        kinds.sent,
         trial(load__replay=make_certificate(sent=900)),
         "10.0% of the statements were not sent",
         trial(load__replay=make_certificate()),
     ),
     Case(
-        replays.replayer,
+        kinds.replayer,
         trial(load__replay=make_certificate(own_p99_us=9_000)),
         "was sent 0.009 s late or more",
         trial(load__replay=make_certificate()),
     ),
     Case(
-        replays.order,
+        kinds.order,
         trial(load__replay=make_certificate(gave_up_order=3)),
         "3 statements did not wait any longer",
         trial(load__replay=make_certificate()),
     ),
     Case(
-        tpcc.consistency,
+        kinds.consistency,
         trial(tables=make_checked(broken=3)),
         "condition 5 .* is broken in 3 orders",
         trial(tables=make_checked()),

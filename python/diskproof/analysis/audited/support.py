@@ -4,17 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.audited.shapes import CheckAnswer
-from diskproof.audit import (
-    commits,
-    device,
-    figures,
-    files,
-    intervals,
-    kinds,
-    load,
-    server,
-    storage,
-)
+from diskproof.audit import figures, files, in_force, intervals, kinds, load, server, storage
 from diskproof.audit.check import Check, Evidence
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.wording import NOTHING, Message, ms, per_s, say, seconds
@@ -50,12 +40,12 @@ USES: tuple[Use, ...] = (
     ),
     Use(
         "a conclusion about the device",
-        (files.arrived, device.cached_reads, server.placement, storage.data_size),
+        (files.arrived, files.cached_reads, server.placement, storage.data_size),
     ),
     Use(
         "a conclusion about durability",
-        (server.settings, commits.durable_commits, storage.physics),
-        refuted_by=(commits.durable_commits,),
+        (server.settings, in_force.durable_commits, storage.physics),
+        refuted_by=(in_force.durable_commits,),
     ),
     Use("that everything succeeded", (load.errors,), untold=False),
 )
