@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +69,13 @@ def check_given(study: Study, plan: Plan, given: dict[str, GivenServer]) -> Iter
     """
     for name, server in given.items():
         try:
-            connection = server.open()
-            try:
+            with closing(server.open()) as connection:
                 if server.read_only:
                     connection.check_read_only()
                 else:
                     connection.check_database()
                 yield from (f"`{name}` will not report {what}" for what in connection.lacking())
                 yield from _check_reach(study, plan, name, connection)
-            finally:
-                connection.stop()
         except ServerError as error:
             raise StudyError(f"server `{name}`: {error}") from None
     for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
@@ -125,24 +122,21 @@ def load_once(bench: Bench, plan: Plan, note: Callable[[str], object]) -> None:
 
     One with a `reset` is left when it has its data: the snapshot is still to be made.
     """
-    cells = {cell.id: cell for cell in plan.cells}
     first: dict[str, Cell] = {}
     for trial in plan.trials:
-        first.setdefault(cells[trial.cell].server, cells[trial.cell])
+        cell = plan.cell(trial.cell)
+        first.setdefault(cell.server, cell)
     for name, server in bench.given.items():
         if server.read_only:
             continue
         cell = first[name]
-        connection = server.open()
-        try:
+        with closing(server.open()) as connection:
             data = _Data(bench, cell, connection)
             if data.is_there():
                 continue
             workload = bench.study.load(cell.workload)
             note(f"loading {described(workload) if workload.prepares else 'an empty database'} into {name}")
             data.load(bench.folder.server_folder("loading").absolute())
-        finally:
-            connection.stop()
         if bench.study.servers[name].reset:
             raise DataSetError(
                 f"the data set of `{name}` is loaded, as `reset` must put it back: make the snapshot that it "
@@ -258,16 +252,13 @@ class GivenAttempt(ServerAttempt):
     def restore(self) -> None:
         """Put the data back, if a load has changed them."""
         self.server.hold()
-        connection = self.server.open()
-        try:
+        with closing(self.server.open()) as connection:
             if not self.server.read_only:
                 data = _Data(self.bench, self.cell, connection)
                 self.restored_by = data.put_back(self.log)
                 if self.workload.writes:
                     data.are(changed=True)
             self._data_bytes = connection.data_bytes()
-        finally:
-            connection.stop()
         self.lap("restore_s")
 
     def start(self) -> None:

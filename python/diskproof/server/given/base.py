@@ -112,9 +112,11 @@ class Given(Asked[Connection]):
         self._disconnect()
         return True
 
-    def kill(self) -> None:
+    def close(self) -> None:
         """Disconnect: the server goes on."""
         self._disconnect()
+
+    kill = close
 
     # ---------------------------------------------------------------- the database
 

@@ -79,11 +79,8 @@ class GivenServer:
 
     def databases(self) -> tuple[str, list[str]]:
         """Return our database, and the others that a statement could reach."""
-        connection = self.open()
-        try:
+        with closing(self.open()) as connection:
             return connection.database, connection.other_databases()
-        finally:
-            connection.stop()
 
     def hold(self) -> None:
         """Keep other runs out of the database until `release`; ServerError if one is using it.
