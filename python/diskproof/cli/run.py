@@ -9,7 +9,7 @@ from diskproof.cli.outcome import see_through
 from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import say
 from diskproof.cli.watching import watching
-from diskproof.history.shelf import find
+from diskproof.history.shelf import named
 from diskproof.hosts.over import execute_over_hosts
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
@@ -53,7 +53,7 @@ def run(
     if pairs is not None and not FEWEST_PAIRS <= pairs <= MOST_PAIRS:
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
     asked = (pairs or FEWEST_PAIRS) if prove else 0
-    earlier = None if against is None else _earlier(against, choice.out)
+    earlier = None if against is None else RunFolder.open(named(against, choice.out)).path
     file = choice.read(study, resume=resume)
     further = ["--prove"] if prove else []
     further += ["--pairs", str(pairs)] if pairs is not None else []
@@ -75,14 +75,6 @@ def run(
         if code != INTERRUPTED:
             stay()
     return code
-
-
-def _earlier(against: str, out: Path) -> Path:
-    """Return the folder of a run to compare with, before anything starts."""
-    found = Path(against) if Path(against).exists() else find(against, out)
-    if found is None:
-        raise RefusalError(f"--against: {out} has no run `{against}`: `diskproof runs` lists them")
-    return RunFolder.open(found).path
 
 
 def _compared(earlier: Path, now: Path) -> int:

@@ -89,6 +89,14 @@ def find(word: str, root: Path = RUNS) -> Path | None:
     return next(labelled, None) or next(others, None)
 
 
+def named(word: str, root: Path = RUNS) -> Path:
+    """Return the folder of that name, or of the run that the word means; RefusalError if there is none."""
+    run = Path(word) if Path(word).exists() else find(word, root)
+    if run is None:
+        raise RefusalError(f"{root} has no run `{word}`: `diskproof runs` lists them")
+    return run
+
+
 def put_label(run: Path, label: str, root: Path) -> None:
     """Give a run a label, and take it from the one that had it."""
     for other in runs_in(root) if label else ():

@@ -13,7 +13,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.screen import say
 from diskproof.cli.values.run import gathered
-from diskproof.history.shelf import RUNS, find, folders
+from diskproof.history.shelf import RUNS, folders, named
 from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole
 from diskproof.results.folder import RunFolder
@@ -86,10 +86,7 @@ def _paths(words: Sequence[str], out: Path) -> list[Path]:
     if len(words) == 1:
         paths = list(reversed(folders([out / words[0]])))
     else:
-        named = {word: Path(word) if Path(word).exists() else find(word, out) for word in words}
-        if missing := [word for word, path in named.items() if path is None]:
-            raise RefusalError(f"{out} has no run `{missing[0]}`: `diskproof runs` lists them")
-        paths = [path for path in named.values() if path]
+        paths = list(dict.fromkeys(named(word, out) for word in words))
     return _enough(paths)
 
 
