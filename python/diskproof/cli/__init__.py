@@ -13,16 +13,12 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError, Parameter
 
 from diskproof import __version__
-from diskproof.cli import fenced
+from diskproof.cli import disk, fenced, history, host, load
 from diskproof.cli.completion import completion_for
-from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
-from diskproof.cli.history import history_app
-from diskproof.cli.host import host_app
-from diskproof.cli.load import load_app
 from diskproof.cli.misuse import misused
 from diskproof.cli.screen import NotSaidError, complain, results, say, saying
-from diskproof.cli.verbs import add_verbs
+from diskproof.cli.verbs import add_group, add_verbs
 from diskproof.refusal import RefusalError, refusal_of, why_refused
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 from diskproof.system.fence import inside
@@ -81,11 +77,9 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-add_verbs(app, "diskproof.cli", VERBS, EXAMPLES)
-app.command(disk_app(app))
-app.command(history_app(app))
-app.command(host_app(app))
-app.command(load_app(app))
+add_verbs(app, sys.modules[__name__])
+for package in (disk, history, host, load):
+    add_group(app, package)
 app.command(completion_for(app), name="completion")
 
 

@@ -1,8 +1,6 @@
 """`diskproof disk …`: virtual disks, and what any disk does. One file a verb."""
 
-from cyclopts import App
-
-from diskproof.cli.verbs import group
+PURPOSE = "Virtual disks that behave like published ones, and profiles of any disk."
 
 VERBS = {
     "list": "List the virtual disks that can be attached and those that are attached.",
@@ -20,9 +18,3 @@ EXAMPLES = {
     "profile": "diskproof disk profile /mnt/ssd --quick",
     "clone": "diskproof disk clone /mnt/ssd -o mine.toml",
 }
-
-
-def disk_app(parent: App) -> App:
-    """Return the verbs that `diskproof disk` has."""
-    purpose = "Virtual disks that behave like published ones, and profiles of any disk."
-    return group(parent, "disk", purpose, VERBS, EXAMPLES)

@@ -1,8 +1,6 @@
 """`diskproof host …`: the machines of a study over many hosts. One file a verb."""
 
-from cyclopts import App
-
-from diskproof.cli.verbs import group
+PURPOSE = "The machines of a study over many hosts; needs Ray: pip install 'diskproof[hosts]'."
 
 VERBS = {
     "start": "Make this machine the head of a cluster, and a host of it.",
@@ -15,9 +13,3 @@ EXAMPLES = {
     "start": "diskproof host start --head --token-file token --label db1",
     "join": "diskproof host join 10.0.0.1 --token-file token --label db2",
 }
-
-
-def host_app(parent: App) -> App:
-    """Return the verbs that `diskproof host` has."""
-    purpose = "The machines of a study over many hosts; needs Ray: pip install 'diskproof[hosts]'."
-    return group(parent, "host", purpose, VERBS, EXAMPLES)
