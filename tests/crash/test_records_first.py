@@ -33,6 +33,8 @@ PLAN = make_crash_plan(tunings=["safest"], ways=["kill"], cuts=4)
 class Attempt:
     """A cut that was made, with its record."""
 
+    find = Steps.find
+
     def __init__(self, bench: Bench, cut: CutTrial) -> None:
         self.bench, self._cut = bench, cut
         self.folder = bench.folder.new_cut_folder(cut.id).absolute()

@@ -14,7 +14,7 @@ from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.record import Role
 from diskproof.results.tpcc import Checked
-from diskproof.results.trial import DataFacts, Finding, HeldCpus, OpenFile, Setting, Timings, Trial
+from diskproof.results.trial import DataFacts, Finding, HeldCpus, OpenFile, Setting, Severity, Timings, Trial
 from diskproof.results.usage import Party, Usage, VirtualUse
 from diskproof.run.activity import ActivityWatch
 from diskproof.run.bench import MISHAPS, Bench
@@ -24,7 +24,7 @@ from diskproof.system.clocks import calendar_ahead_ns, calendar_set_ns
 from diskproof.system.cpus import allowed_cpus
 from diskproof.system.endings import check_going_on, was_stopped_since
 from diskproof.system.threads import Threads
-from diskproof.wording import Message, as_message, say, seconds
+from diskproof.wording import NOTHING, Message, as_message, say, seconds
 
 REMEDY = "Fix the cause, then {command} repeats this trial."
 
@@ -104,6 +104,13 @@ class Steps(ABC):
     @abstractmethod
     def clear(self) -> None:
         """Clear away processes and data, whatever happened."""
+
+    def find(
+        self, check: str, severity: Severity, message: Message | str, remedy: Message | str = NOTHING
+    ) -> None:
+        """Record what went wrong, or what to know."""
+        said, helps = as_message(message), as_message(remedy)
+        self.findings.append(Finding(check=check, severity=severity, message=said, remedy=helps))
 
     def recorded(self) -> dict[str, Any]:
         """Return what its record shares with every other."""
@@ -198,13 +205,11 @@ class Attempt(Steps):
     def invalid(self, check: str, message: Message | str) -> None:
         """Record why the trial does not count."""
         remedy = say(REMEDY, command=self.bench.folder.plan().resumed_by)
-        self.findings.append(
-            Finding(check=check, severity="invalid", message=as_message(message), remedy=remedy)
-        )
+        self.find(check, "invalid", message, remedy)
 
     def note(self, check: str, message: Message | str) -> None:
         """Record a fact that belongs beside the figures."""
-        self.findings.append(Finding(check=check, severity="note", message=as_message(message)))
+        self.find(check, "note", message)
 
     def look_at_cpus(self, server: list[int] | None, load: list[int]) -> None:
         """Read back which CPUs the kernel lets server and load use, if the study limits them.

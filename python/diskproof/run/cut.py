@@ -21,7 +21,7 @@ from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
 from diskproof.results.fault import Fault, Trouble
 from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.plan import CUT_LOAD, Cell, PlannedCut
-from diskproof.results.trial import Finding, Setting
+from diskproof.results.trial import Setting
 from diskproof.run.attempt import ServerStartError, Steps
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.server_setup import data_set_name, restore_data, settings_of, start_in_own_time
@@ -37,7 +37,7 @@ TIME_ALONE = ("stall", "slow")
 STOP_S = 60.0
 """How long an orderly stop may take."""
 
-REMEDY = as_message("Fix the cause, then `--resume` repeats this cut.")
+REMEDY = "Fix the cause, then `--resume` repeats this cut."
 
 
 class SettingsError(RefusalError):
@@ -311,7 +311,7 @@ class CutAttempt(Steps):
         if self._running is not None:
             message += f"; the server's log ends with:\n{self._running.log_tail()}"
         self.finished = False
-        self.findings.append(Finding(check=check, severity="invalid", message=message, remedy=REMEDY))
+        self.find(check, "invalid", message, REMEDY)
 
     def clear(self) -> None:
         """Clear away everything but the record and the folder, whatever happened.
@@ -329,7 +329,7 @@ class CutAttempt(Steps):
             self.layout.clear()
         except MISHAPS as error:
             if self.finished:
-                self.findings.append(Finding(check=CLEARED, severity="warning", message=str(error)))
+                self.find(CLEARED, "warning", str(error))
             else:
                 self.fail(error)
         self.lap("stop_s")

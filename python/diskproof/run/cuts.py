@@ -13,7 +13,6 @@ from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
 from diskproof.results.findings import EVIDENCE, START
 from diskproof.results.plan import Cell, Cuts, PlannedCut
-from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.cut import CutAttempt
 from diskproof.run.server_setup import data_set_name
@@ -21,7 +20,7 @@ from diskproof.run.session import Progress, check_disks
 from diskproof.run.states import StatesAttempt
 from diskproof.storage.virtual import ServedDisk
 from diskproof.system.endings import check_going_on
-from diskproof.wording import as_message, say
+from diskproof.wording import say
 
 MOST_UNFINISHED = 3
 """After so many broken cuts of one cell in a row, the next would break off too."""
@@ -134,13 +133,11 @@ def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
         cut = _keep_evidence(attempt, why)
     except MISHAPS as error:
         folder.drop_cut_folder(cut.id)
-        attempt.findings.append(
-            Finding(
-                check=EVIDENCE,
-                severity="warning",
-                message=say("no evidence of the cut was kept: {error}", error=str(error)),
-                remedy=as_message("Free space: a log of requests is as large as all that was written."),
-            )
+        attempt.find(
+            EVIDENCE,
+            "warning",
+            say("no evidence of the cut was kept: {error}", error=str(error)),
+            "Free space: a log of requests is as large as all that was written.",
         )
         cut = attempt.record(evidence=None)
     folder.append(cut)

@@ -10,13 +10,12 @@ from diskproof.crash.states import Digests, Log, Moment, Part, State, read_log, 
 from diskproof.results.cut import LedgerOutcome, StateSeen, StatesSeen
 from diskproof.results.findings import ONE_STATE
 from diskproof.results.plan import Cell, PlannedCut
-from diskproof.results.trial import Finding
 from diskproof.run.bench import Bench
 from diskproof.run.cut import CutAttempt
 from diskproof.run.server_setup import data_set_name
 from diskproof.storage.extents import Owners
 from diskproof.storage.kinds.base import StorageError
-from diskproof.wording import as_message, say
+from diskproof.wording import say
 
 MOST_SHRINKING = 40
 """States that are tried to make a counterexample smaller."""
@@ -116,13 +115,11 @@ class StatesAttempt(CutAttempt):
         return False
 
     def _note_disturbed(self, why: str) -> None:
-        self.findings.append(
-            Finding(
-                check=ONE_STATE,
-                severity="warning",
-                message=say("a state did harm, and none when its bytes were tried again: {why}", why=why),
-                remedy=as_message("Run it again on a quiet machine: its recovery may have been disturbed."),
-            )
+        self.find(
+            ONE_STATE,
+            "warning",
+            say("a state did harm, and none when its bytes were tried again: {why}", why=why),
+            "Run it again on a quiet machine: its recovery may have been disturbed.",
         )
 
     def _does_harm(self, log: Log, state: State) -> bool:
