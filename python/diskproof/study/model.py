@@ -11,7 +11,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.fault import NO_FAULT
 from diskproof.results.plan import CUT_LOAD, Asks, Phases
 from diskproof.results.record import Family, Role
-from diskproof.study.condition import Threshold
+from diskproof.study.condition import Condition, Threshold
 from diskproof.study.crash import CrashChoice
 from diskproof.study.design import Design
 from diskproof.study.dials import expanded
@@ -252,34 +252,28 @@ class Study(Part):
                     )
 
     def _thresholds_name_levels(self) -> None:
-        for number, claim in enumerate(self.thresholds, start=1):
-            if claim.figure == "lost" and self.crash is None:
-                raise mistake("nothing is cut: `lost` needs a [crash]", "thresholds", number - 1)
-            if claim.factor is None:
-                continue
-            if not self.servers and claim.factor in ("server", "tuning", "memory"):
-                raise mistake(
-                    f"a load on bare files has no {claim.factor} to compare", "thresholds", number - 1
-                )
-            if claim.factor == "host" and not self.levels("host"):
-                raise mistake(
-                    'no machines are compared: that needs [hosts] with `how = "compare"`',
-                    *("thresholds", number - 1),
-                )
-            first, *others = self.levels(claim.factor)
-            if claim.figure != "ratio":
-                if claim.level not in (first, *others):
-                    known = ", ".join((first, *others))
-                    wrong = f"{claim.factor} has {known}, not `{claim.level}`"
-                    raise mistake(wrong, "thresholds", number - 1)
-                continue
-            if claim.baseline != first or claim.level not in others:
-                raise mistake(
-                    f"{claim.factor} compares {', '.join(others) or 'nothing'} with `{first}`, not "
-                    f"`{claim.level}` with `{claim.baseline}`",
-                    "thresholds",
-                    number - 1,
-                )
+        for number, claim in enumerate(self.thresholds):
+            if wrong := self._why_no_threshold(claim):
+                raise mistake(wrong, "thresholds", number)
+
+    def _why_no_threshold(self, claim: Condition) -> str | None:
+        factor = claim.factor
+        if claim.figure == "lost" and self.crash is None:
+            return "nothing is cut: `lost` needs a [crash]"
+        if factor is None:
+            return None
+        if not self.servers and factor in ("server", "tuning", "memory"):
+            return f"a load on bare files has no {factor} to compare"
+        if factor == "host" and not self.levels("host"):
+            return 'no machines are compared: that needs [hosts] with `how = "compare"`'
+        levels = self.levels(factor)
+        if claim.figure != "ratio":
+            return None if claim.level in levels else f"{factor} has {', '.join(levels)}, not `{claim.level}`"
+        first, *others = levels
+        if claim.baseline == first and claim.level in others:
+            return None
+        compared = f"{factor} compares {', '.join(others) or 'nothing'} with `{first}`"
+        return f"{compared}, not `{claim.level}` with `{claim.baseline}`"
 
     def _parts_name_known_levels(self) -> None:
         for name, workload in self.workloads.items():

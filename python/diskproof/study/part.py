@@ -115,9 +115,10 @@ Percentage = Annotated[
 ]
 """A share, written as people do: ``3 %``, or ``0.03``."""
 
-OptionFile = Annotated[
-    KeptOptions, BeforeValidator(_option_file), WithJsonSchema({"type": "string", "format": "path"})
-]
+PATH = WithJsonSchema({"type": "string", "format": "path"})
+"""What an editor is told of a file that is read at once."""
+
+OptionFile = Annotated[KeptOptions, BeforeValidator(_option_file), PATH]
 """A server's option file: my.cnf, postgresql.conf."""
 
 

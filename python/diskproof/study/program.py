@@ -3,12 +3,13 @@
 import difflib
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationInfo, WithJsonSchema
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from diskproof.study.loads.base import Timed
-from diskproof.study.part import AS_IT_IS, KeptFile, Part, kept_file, mistake
+from diskproof.study.part import AS_IT_IS, PATH, KeptFile, Part, kept_file, mistake
 from diskproof.study.tuning import Tuning
 
 PROGRAM = "program"
@@ -21,14 +22,8 @@ MAX_FILE_BYTES = 2**20
 
 Command = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 
-
-def _file(value: object, info: ValidationInfo) -> KeptFile:
-    return kept_file(value, info, MAX_FILE_BYTES, "a file of the program")
-
-
-ProgramFile = Annotated[
-    KeptFile, BeforeValidator(_file), WithJsonSchema({"type": "string", "format": "path"})
-]
+_file = partial(kept_file, most_bytes=MAX_FILE_BYTES, what="a file of the program")
+ProgramFile = Annotated[KeptFile, BeforeValidator(_file), PATH]
 
 
 class ProgramChoice(Part):

@@ -3,24 +3,17 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import (
-    BeforeValidator,
-    ByteSize,
-    Field,
-    PrivateAttr,
-    StringConstraints,
-    ValidationInfo,
-    WithJsonSchema,
-)
+from pydantic import BeforeValidator, ByteSize, Field, PrivateAttr, StringConstraints
 
 from diskproof.reading import UnreadableError, read_bytes
 from diskproof.results.size import Size
 from diskproof.study.loads.base import Option, Steady
 from diskproof.study.loads.described import described
-from diskproof.study.part import Finite, KeptFile, kept_file
+from diskproof.study.part import PATH, Finite, KeptFile, kept_file
 from diskproof.wording import Message, say
 
 MAX_LUA_BYTES = 4 * 2**20
@@ -34,14 +27,8 @@ REQUIRED = re.compile(r"""\b(?:require|dofile|loadfile)\s*\(?\s*["']([\w./-]+)["
 COMMENT = re.compile(r"--(?:\[(=*)\[.*?\]\1\]|[^\n]*)", re.DOTALL)
 
 
-def _lua_file(value: object, info: ValidationInfo) -> KeptFile:
-    """Find a script from the study file's own folder; refuse what is not there."""
-    return kept_file(value, info, MAX_LUA_BYTES, "a script, such as `orders.lua`")
-
-
-ScriptFile = Annotated[
-    KeptFile, BeforeValidator(_lua_file), WithJsonSchema({"type": "string", "format": "path"})
-]
+_lua_file = partial(kept_file, most_bytes=MAX_LUA_BYTES, what="a script, such as `orders.lua`")
+ScriptFile = Annotated[KeptFile, BeforeValidator(_lua_file), PATH]
 
 OptionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$")]
 

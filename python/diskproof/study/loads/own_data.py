@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, ByteSize, Field, ValidationInfo, WithJsonSchema
+from pydantic import BeforeValidator, ByteSize, Field, ValidationInfo
 
 from diskproof.families import Family, of
 from diskproof.reading import UnreadableError, opened
 from diskproof.results.size import Size
 from diskproof.study.loads.base import Option, Timed
-from diskproof.study.part import KeptFile, kept_file, located
+from diskproof.study.part import PATH, KeptFile, kept_file, located
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
@@ -123,8 +123,8 @@ def _digest(path: Path, digest: "hashlib._Hash") -> None:
             digest.update(chunk)
 
 
-Dump = Annotated[SqlFile, BeforeValidator(_dump), WithJsonSchema({"type": "string", "format": "path"})]
-Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
+Dump = Annotated[SqlFile, BeforeValidator(_dump), PATH]
+Sql = Annotated[SqlFile, BeforeValidator(_sql_file), PATH]
 
 
 class OwnData(Timed):
