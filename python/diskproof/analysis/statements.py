@@ -1,7 +1,7 @@
 """What the replays of a log say: how true they were, and which statements became faster or slower."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 
 from diskproof.analysis.answers import ReplayAnswer, StatementVerdict
 from diskproof.analysis.gather import Gathered
@@ -18,16 +18,6 @@ NO_STATEMENTS = ("connect", "other reads", "other writes", "others")
 
 FEWEST = 20
 """Executions in a trial: fewer say little of a mean."""
-
-
-@dataclass(frozen=True)
-class _Compared:
-    factor: Factor
-    baseline: Cell
-    cell: Cell
-    statement: str
-    test: RatioTest
-    share: float
 
 
 def answer_replays(gathered: Gathered) -> list[ReplayAnswer]:
@@ -63,30 +53,27 @@ def statement_verdicts(gathered: Gathered) -> list[StatementVerdict]:
     It is about the mean latency of a trial, paired by block, after Holm over all of them.
     """
     compared = [one for pair in compared_pairs(gathered.plan.cells) for one in _compared(gathered, *pair)]
-    ps = adjusted([one.test for one in compared])
+    ps = adjusted([test for test, _ in compared])
     return [
-        StatementVerdict(
-            factor=one.factor,
-            cell=one.cell,
-            baseline=one.baseline,
-            statement=one.statement,
-            share=one.share,
-            ratio=one.test.interval,
-            outcome=decide(one.test.interval, p, gathered.plan.same_within),
-        )
-        for one, p in zip(compared, ps, strict=True)
+        verdict(ratio=test.interval, outcome=decide(test.interval, p, gathered.plan.same_within))
+        for (test, verdict), p in zip(compared, ps, strict=True)
     ]
 
 
-def _compared(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Iterator[_Compared]:
+def _compared(
+    gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell
+) -> Iterator[tuple[RatioTest, partial[StatementVerdict]]]:
+    """Yield a test for each statement that both cells executed often, with the verdict that it makes."""
     below, above = _speeds(gathered, baseline), _speeds(gathered, cell)
     if not (below and above) or gathered.bars(baseline, cell):
         return
     shares = _shares(gathered, baseline)
+    fewest = fewest_valid(len(gathered.plan.blocks(baseline, cell)))
+    verdict = partial(StatementVerdict, factor=factor, baseline=baseline, cell=cell)
     for statement in sorted(below.keys() & above.keys(), key=lambda name: -shares.get(name, 0.0)):
         test = gathered.ratio(above[statement], below[statement], on_one_host=factor != "host")
-        if test is not None and test.interval.n >= fewest_valid(len(gathered.plan.blocks(baseline, cell))):
-            yield _Compared(factor, baseline, cell, statement, test, shares.get(statement, 0.0))
+        if test is not None and test.interval.n >= fewest:
+            yield test, partial(verdict, statement=statement, share=shares.get(statement, 0.0))
 
 
 def _speeds(gathered: Gathered, cell: Cell) -> dict[str, dict[int, float]]:

@@ -28,8 +28,8 @@ RATES: tuple[PublishedMeasure, ...] = (
 """The measures that grow with speed; the others are times."""
 
 
-class PublishedFigure(Record):
-    """One figure as it was printed, in the unit of its measure."""
+class _Printed(Record):
+    """What was printed about some levels."""
 
     table: str
     """Its table or section: ``Table 4.1``."""
@@ -37,25 +37,24 @@ class PublishedFigure(Record):
     """Where in the publication that is."""
     at: dict[Factor, str]
     """The levels that it was measured at. A factor that is not named here was not published, or does not
-    matter: every cell with these levels is held against it."""
+    matter: every cell with these levels is held against it. Of a ratio: those that both sides have."""
     part: str | None = None
     """The test of a job of several tests."""
     measure: PublishedMeasure
+
+
+class PublishedFigure(_Printed):
+    """One figure as it was printed, in the unit of its measure."""
+
     value: float
 
 
-class PublishedRatio(Record):
+class PublishedRatio(_Printed):
     """How much faster one level was than another: of two figures, or as it was printed.
 
     Above 1 where `level` is the faster: a ratio of rates, or of times turned over.
     """
 
-    table: str
-    place: str
-    at: dict[Factor, str]
-    """The levels that both have in common."""
-    part: str | None = None
-    measure: PublishedMeasure
     factor: Factor
     level: str
     baseline: str

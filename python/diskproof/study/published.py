@@ -171,11 +171,8 @@ class PublishedChoice(Part):
             )
             for claim in self.ratios
         ]
-        return Published(title=self.title, by=self.by, figures=list(self._figures()), ratios=ratios)
-
-    def _figures(self) -> Iterator[PublishedFigure]:
-        for table in self.tables:
-            yield from table.figures()
+        figures = [figure for table in self.tables for figure in table.figures()]
+        return Published(title=self.title, by=self.by, figures=figures, ratios=ratios)
 
 
 def _meant(column: str, known: Sequence[str]) -> str:
@@ -246,11 +243,8 @@ def _rank(level: str | None, order: list[str]) -> int:
 def _ratio(factor: Factor, figure: PublishedFigure, baseline: PublishedFigure) -> PublishedRatio:
     speed = figure.value / baseline.value
     return PublishedRatio(
-        table=figure.table,
-        place=figure.place,
+        **figure.model_dump(exclude={"at", "value"}),
         at={key: level for key, level in figure.at.items() if key != factor},
-        part=figure.part,
-        measure=figure.measure,
         factor=factor,
         level=figure.at[factor],
         baseline=baseline.at[factor],

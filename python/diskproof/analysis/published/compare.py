@@ -1,11 +1,12 @@
 """The published experiment beside the measured one: every figure and every ratio."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.published import marks
 from diskproof.analysis.published.measures import can_measure, measured, of_test, speed
-from diskproof.analysis.published.shapes import Agreement, Beside, BesideFigure, BesideRatio, Mark
+from diskproof.analysis.published.shapes import Agreement, Beside, BesideFigure, BesideRatio
 from diskproof.analysis.verdicts import too_few_pairs
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell, Plan
@@ -38,7 +39,7 @@ def _figures(gathered: Gathered, figure: PublishedFigure) -> Iterator[BesideFigu
     for cell in cells:
         yield _figure(gathered, figure, cell)
     if not cells:
-        yield BesideFigure(published=figure, cell=None, measured=None, of_published=None)
+        yield BesideFigure(published=figure)
 
 
 def _figure(gathered: Gathered, figure: PublishedFigure, cell: Cell) -> BesideFigure:
@@ -64,21 +65,21 @@ def _ratios(gathered: Gathered, ratio: PublishedRatio) -> Iterator[BesideRatio]:
     for baseline, cell in pairs:
         yield _ratio(gathered, ratio, baseline, cell)
     if not pairs:
-        yield _without(ratio, "not measured", [why_no_pair(gathered.plan, ratio)])
+        yield BesideRatio(published=ratio, mark="not measured", reasons=[why_no_pair(gathered.plan, ratio)])
 
 
 def _ratio(gathered: Gathered, ratio: PublishedRatio, baseline: Cell, cell: Cell) -> BesideRatio:
     parts = _parts(ratio.part, [baseline, cell], gathered)
     below, above = (_speeds(gathered.valid(side), ratio, parts) for side in (baseline, cell))
     blocks = sorted(below.keys() & above.keys())
+    beside = partial(BesideRatio, published=ratio, cell=cell.id, baseline_cell=baseline.id)
     if empty := [side for side, speeds in ((cell, above), (baseline, below)) if not speeds]:
-        nothing = [_why_nothing(gathered, one, ratio) for one in empty]
-        return _without(ratio, "not measured", nothing, baseline, cell)
-    bars = gathered.bars(baseline, cell)
+        return beside(mark="not measured", reasons=[_why_nothing(gathered, one, ratio) for one in empty])
+    bars = list(dict.fromkeys(gathered.bars(baseline, cell)))
     if not blocks:  # both were measured, but never in the same block
         bars += too_few_pairs(gathered, baseline, cell, pairs=0)
     if bars:
-        return _without(ratio, "not comparable", bars, baseline, cell)
+        return beside(mark="not comparable", reasons=bars)
     interval = paired_ratio([above[block] for block in blocks], [below[block] for block in blocks]).interval
     of_published = interval.scaled(1 / ratio.ratio)
     few = list(too_few_pairs(gathered, baseline, cell, len(blocks)))
@@ -87,10 +88,7 @@ def _ratio(gathered: Gathered, ratio: PublishedRatio, baseline: Cell, cell: Cell
     if not few:
         order = marks.order_agreement(ratio.ratio, interval, gathered.plan.same_within)
         size = marks.size_agreement(of_published)
-    return BesideRatio(
-        published=ratio,
-        cell=cell.id,
-        baseline_cell=baseline.id,
+    return beside(
         measured=interval,
         of_published=of_published,
         order=order,
@@ -98,25 +96,6 @@ def _ratio(gathered: Gathered, ratio: PublishedRatio, baseline: Cell, cell: Cell
         mark=marks.mark_of(order, size),
         extrapolated=ratio.measure == "seconds" and gathered.rests_on_estimates((baseline, cell), parts),
         reasons=few,
-    )
-
-
-def _without(
-    ratio: PublishedRatio,
-    mark: Mark,
-    why: Sequence[Message],
-    baseline: Cell | None = None,
-    cell: Cell | None = None,
-) -> BesideRatio:
-    """Return a published ratio without a measured one."""
-    return BesideRatio(
-        published=ratio,
-        cell=cell.id if cell else None,
-        baseline_cell=baseline.id if baseline else None,
-        measured=None,
-        of_published=None,
-        mark=mark,
-        reasons=list(dict.fromkeys(why)),
     )
 
 

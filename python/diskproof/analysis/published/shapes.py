@@ -28,11 +28,11 @@ class BesideFigure(Record):
     """A published figure and what one cell with its levels measured."""
 
     published: PublishedFigure
-    cell: str | None
+    cell: str | None = None
     """Id of the cell; None: the study has none with these levels at this scale."""
-    measured: Interval | None
+    measured: Interval | None = None
     """In the unit of the published measure: geometric mean over the valid trials."""
-    of_published: Interval | None
+    of_published: Interval | None = None
     """Measured over published."""
     extrapolated: bool = False
     """Whether the seconds hold some that are extrapolated, in one trial at least."""
@@ -42,12 +42,12 @@ class BesideRatio(Record):
     """A published ratio and what one pair of cells with its levels measured."""
 
     published: PublishedRatio
-    cell: str | None
-    baseline_cell: str | None
+    cell: str | None = None
+    baseline_cell: str | None = None
     """Ids of the two cells; None: the study has none with these levels at this scale."""
-    measured: Interval | None
+    measured: Interval | None = None
     """Speed of the level over speed of the baseline, paired by block."""
-    of_published: Interval | None
+    of_published: Interval | None = None
     """The ratio of the two ratios, measured over published."""
     order: Agreement = "open"
     """Whether the faster one is the one that was published to be."""
