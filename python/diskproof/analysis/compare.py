@@ -13,7 +13,8 @@ from diskproof.analysis.answers import (
     FactDifference,
     Outcome,
 )
-from diskproof.analysis.limits.records import Difference, Split
+from diskproof.analysis.limits.difference import difference_between
+from diskproof.analysis.limits.records import Difference
 from diskproof.analysis.regression import Demand, failed_conditions
 from diskproof.analysis.safety.compare import compare_cuts
 from diskproof.analysis.verdicts import decide, fewest_valid
@@ -23,7 +24,7 @@ from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan
 from diskproof.results.record import Record
 from diskproof.stats.grouping import grouped
-from diskproof.stats.intervals import Interval, RatioTest, independent_ratio
+from diskproof.stats.intervals import RatioTest, independent_ratio
 from diskproof.stats.multiple import adjusted
 from diskproof.wording import Message, Quantity, as_message, bytes_, say, seconds
 from diskproof.wording.numbers import listed
@@ -215,31 +216,15 @@ def _compare_cell(a: Analysis, b: Analysis, pair: Pair, p_adjusted: float | None
         metric=pair.a.metric,
         reasons=pair.reasons,
         settings=list(_setting_differences(pair.a, pair.b)),
-        difference=_difference(_split(a, pair), _split(b, pair)) if outcome in ("faster", "slower") else None,
+        difference=_difference(a, b, pair) if outcome in ("faster", "slower") else None,
     )
 
 
-def _split(analysis: Analysis, pair: Pair) -> Split | None:
-    cells = analysis.limits.cells if analysis.limits else []
-    return next((one.split for one in cells if one.cell.id == pair.a.cell.id), None)
-
-
-def _difference(one: Split | None, two: Split | None) -> Difference | None:
+def _difference(a: Analysis, b: Analysis, pair: Pair) -> Difference | None:
     """Subtract the first run's mean transaction from the second's, part by part."""
-    if one is None or two is None:
-        return None
-    names = dict.fromkeys(part.name for split in (one, two) for part in split.parts)
-    return Difference(
-        whole_us=_exact(two.latency_us - one.latency_us),
-        baseline_us=_exact(one.latency_us),
-        parts={name: _exact(two.part(name) - one.part(name)) for name in names},
-        unexplained_us=_exact(two.unexplained_us - one.unexplained_us),
-    )
-
-
-def _exact(value: float) -> Interval:
-    """Return a figure without an interval: a run keeps only the mean of a split."""
-    return Interval(estimate=value, low=None, high=None, n=1)
+    limits = [one.limits.cells if one.limits else [] for one in (a, b)]
+    one, two = (next((at.split for at in cells if at.cell.id == pair.a.cell.id), None) for cells in limits)
+    return difference_between([(two, one)]) if one and two else None
 
 
 def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[Message]:

@@ -24,7 +24,6 @@ class Side:
     """Storage engine of the tables, if the server has several."""
     data_bytes: int | None
     """Size of the data set; None for a job, which makes its own."""
-    reads_anything: bool
     writes_anything: bool
 
     cpus: int | None
@@ -70,7 +69,6 @@ class Side:
             server=server_named(f"{facts.flavour} {facts.version}") if facts else None,
             engine=next((one.engine or one.job_engine for one in data), None),
             data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
-            reads_anything=any(one.load.reads for one in trials),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
             machine_share=middle(_busy(one.trial.usage, one.machine) for one in trials if one.trial.usage)

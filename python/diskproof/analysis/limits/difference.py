@@ -1,5 +1,7 @@
 """The parts of a difference between two cells: where a transaction's longer time goes."""
 
+from collections.abc import Sequence
+
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.limits.records import Difference, Split
@@ -27,8 +29,11 @@ def difference_of(gathered: Gathered, factor: Factor, cell: Cell, baseline: Cell
         return None
     ours, theirs = gathered.once(_splits, cell), gathered.once(_splits, baseline)
     pairs = [(ours[block], theirs[block]) for block in sorted(ours.keys() & theirs.keys())]
-    if len(pairs) < FEWEST_BLOCKS:
-        return None
+    return difference_between(pairs) if len(pairs) >= FEWEST_BLOCKS else None
+
+
+def difference_between(pairs: Sequence[tuple[Split, Split]]) -> Difference:
+    """Return how much longer the first of each pair takes than the second; one pair has no interval."""
     names = dict.fromkeys(part.name for pair in pairs for split in pair for part in split.parts)
     return Difference(
         whole_us=mean_interval([one.latency_us - other.latency_us for one, other in pairs]),

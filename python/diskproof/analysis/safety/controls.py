@@ -4,7 +4,6 @@ A campaign that misses a loss that is certain would also miss a loss that is pos
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from diskproof.analysis.safety.shapes import ControlAnswer, ControlOutcome, CutAnswer, Rarer
 from diskproof.results.crash import Must
@@ -13,8 +12,6 @@ from diskproof.stats.proportions import trials_to_see
 
 RARER = (0.05, 0.01, 0.001)
 """Shares of cuts to look for, one after the other, if so far none has lost anything."""
-
-Suffering = Literal["lose", "break"]
 
 
 def make_controls(plan: Cuts, answers: Sequence[CutAnswer]) -> list[ControlAnswer]:
@@ -25,7 +22,7 @@ def make_controls(plan: Cuts, answers: Sequence[CutAnswer]) -> list[ControlAnswe
     takes nothing from most levels.
     """
     return [
-        _must_keep(cell, covered) if control.must == "keep" else _must_suffer(cell, covered, control.must)
+        _answer(cell, covered, control.must)
         for control in plan.controls
         for cell in plan.cells
         if (covered := [one for one in answers if one.cell.id == cell.id and control.covers(cell, one.way)])
@@ -46,25 +43,22 @@ def _can_only_be_killed(plan: Cuts, cell: Cell, answers: list[CutAnswer]) -> boo
     return cell.storage in plan.unverified and not any(one.with_loss or one.damaged for one in answers)
 
 
-def _must_keep(cell: Cell, answers: list[CutAnswer]) -> ControlAnswer:
-    outcome: ControlOutcome = "holds" if all(one.telling for one in answers) else "not tried"
-    if any(one.with_loss or one.damaged for one in answers):
-        outcome = "failed"
-    return _answer(cell, answers, "keep", outcome)
-
-
-def _must_suffer(cell: Cell, answers: list[CutAnswer], must: Suffering) -> ControlAnswer:
-    if any(suffers(one, must) for one in answers):
-        return _answer(cell, answers, must, "holds")
+def _answer(cell: Cell, answers: list[CutAnswer], must: Must) -> ControlAnswer:
     telling = sum(one.telling for one in answers)
-    if not telling:
-        return _answer(cell, answers, must, "not tried")
-    return _answer(cell, answers, must, "too weak", rarer_to_see(telling))
-
-
-def suffers(answer: CutAnswer, must: Suffering) -> bool:
-    """Tell whether cuts did what a control says that they must."""
-    return bool(answer.damaged or (must == "lose" and answer.with_loss))
+    suffered = any(one.damaged or (must != "break" and one.with_loss) for one in answers)
+    outcome: ControlOutcome = "holds"
+    if must == "keep":
+        tried = all(one.telling for one in answers)
+        outcome = "failed" if suffered else "holds" if tried else "not tried"
+    elif not suffered:
+        outcome = "too weak" if telling else "not tried"
+    return ControlAnswer(
+        cell=cell.id,
+        ways=[one.way for one in answers],
+        must=must,
+        outcome=outcome,
+        rarer=rarer_to_see(telling) if outcome == "too weak" else None,
+    )
 
 
 def rarer_to_see(telling: int) -> Rarer | None:
@@ -76,16 +70,4 @@ def rarer_to_see(telling: int) -> Rarer | None:
             if (needed := trials_to_see(rare)) > telling
         ),
         None,
-    )
-
-
-def _answer(
-    cell: Cell,
-    answers: list[CutAnswer],
-    must: Must,
-    outcome: ControlOutcome,
-    rarer: Rarer | None = None,
-) -> ControlAnswer:
-    return ControlAnswer(
-        cell=cell.id, ways=[one.way for one in answers], must=must, outcome=outcome, rarer=rarer
     )
