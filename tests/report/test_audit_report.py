@@ -18,6 +18,7 @@ from diskproof.analysis.audited.audit import (
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, Raised
+from diskproof.analysis.gather import Gathered
 from diskproof.cli.screen import Screen
 from diskproof.importers.assemble import assemble
 from diskproof.importers.belonging import belonging
@@ -45,7 +46,7 @@ def audit_of(*results: ImportedResult) -> AuditAnswer:
 def test_a_sound_run_of_ours_has_no_failed_check() -> None:
     plan = make_plan(clients=(1, 8, 16))
     trials = make_trials(plan)
-    subject = audit_run_folder("runs/quick", plan, make_machine(plan), trials, make_series(trials))
+    subject = audit_run_folder("runs/quick", Gathered(plan, make_machine(plan), trials, make_series(trials)))
     assert [one.check for one in subject.within("failed")] == []
     assert subject.own
     assert "60 of 60 trials count, and no check failed" in subject.verdict.text
@@ -54,7 +55,7 @@ def test_a_sound_run_of_ours_has_no_failed_check() -> None:
 def test_trials_with_the_same_fault_are_told_once_with_their_number() -> None:
     plan = make_plan(blocks=5)
     trials = [change(one, data__engine="MyISAM") for one in make_trials(plan)]
-    subject = audit_run_folder("runs/quick", plan, make_machine(plan), trials, {})
+    subject = audit_run_folder("runs/quick", Gathered(plan, make_machine(plan), trials, {}))
     engine = next(one for one in subject.checks if one.check == "engine")
     assert len(engine.raised) == 1
     assert len(engine.raised[0].within) == len(trials)
@@ -64,7 +65,7 @@ def test_trials_with_the_same_fault_are_told_once_with_their_number() -> None:
 
 def test_a_run_without_trials_is_none_for_the_audit() -> None:
     plan = make_plan()
-    subject = audit_run_folder("runs/empty", plan, None, [], {})
+    subject = audit_run_folder("runs/empty", Gathered(plan, None, [], {}))
     assert "no trial that measures speed" in subject.verdict.text
 
 
@@ -225,7 +226,7 @@ def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
         change(one, load__transactions=57 + at, load__transactions_per_s=(57 + at) / 10.0)
         for at, one in enumerate(make_trials(plan))
     ]
-    subject = audit_run_folder("runs/quick", plan, make_machine(plan), trials, {})
+    subject = audit_run_folder("runs/quick", Gathered(plan, make_machine(plan), trials, {}))
     short = next(one for one in subject.checks if one.check == "short")
     assert short.raised[0].message.text.startswith(
         f"only 57 to {56 + len(trials)} transactions were measured"

@@ -64,9 +64,7 @@ def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[Message]:
 
 def audit_folder(folder: RunFolder) -> SubjectAnswer:
     """Audit a run from its folder alone."""
-    trials, plan = folder.trials(), folder.plan()
-    series = _series_of(folder, plan, trials)
-    return audit_run_folder(str(folder.path), plan, folder.machine(), trials, series)
+    return audit_run_folder(str(folder.path), gather_folder(folder))
 
 
 def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:

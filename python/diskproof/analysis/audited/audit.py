@@ -1,7 +1,7 @@
 """The audit of runs, results and settings: what all checks say of each."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
@@ -23,7 +23,6 @@ from diskproof.importers.belonging import servers_given
 from diskproof.refusal import RefusalError
 from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
-from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Severity, Trial
 from diskproof.stats.grouping import grouped
@@ -35,16 +34,9 @@ OWN_FORMAT = "a run of diskproof"
 IMPORTED_FORMAT = "imported results"
 
 
-def audit_run_folder(
-    name: str,
-    plan: Plan,
-    machine: Machine | None,
-    trials: Sequence[Trial],
-    series: Mapping[str, Sequence[float]],
-) -> SubjectAnswer:
+def audit_run_folder(name: str, gathered: Gathered) -> SubjectAnswer:
     """Return what all checks say of a recorded run: of its trials, each once, and of the whole."""
-    gathered = Gathered(plan, machine, trials, series)
-    audited = gathered.all()
+    plan, series, audited = gathered.plan, gathered.series, gathered.all()
     measured = [
         (
             one.trial.id,
@@ -53,7 +45,7 @@ def audit_run_folder(
         for one in audited
         if one.trial.finished and one.trial.load
     ]
-    whole = Run(plan, machine, [one.trial for one in audited if one.valid])
+    whole = Run(plan, gathered.machine, [one.trial for one in audited if one.valid])
     answers = [
         *recorded_findings([(one.trial.id, found) for one in audited for found in one.trial.findings]),
         *ask((*TRIAL_CHECKS, *RESULT_CHECKS), measured, imported=plan.imported),
