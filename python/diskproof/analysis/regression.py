@@ -35,11 +35,14 @@ def failed_conditions(
         if one.about == "losing-more":
             yield from _failing_cuts(one, cuts)
             continue
-        speeds = one.about == "slower" or one.about.figure == "ratio"
-        found = _speeds(one, cells) if speeds else _figures(one, second)
+        why: Unkept = "not comparable"
+        if one.about == "slower" or one.about.figure == "ratio":
+            found = _speeds(one, cells)
+        else:
+            why, known = "not observed", figures_of(one.about, second)
+            found = [(cell, figure, one.about.is_shown(figure) != one.must_hold) for cell, figure in known]
         for cell, figure, fails in found:
             if figure is None:
-                why: Unkept = "not comparable" if speeds else "not observed"
                 yield FailedCondition(condition=one.words, cell=cell, why=why)
             elif fails:
                 yield FailedCondition(condition=one.words, cell=cell, why="beyond", found=figure)
@@ -47,11 +50,8 @@ def failed_conditions(
             yield FailedCondition(condition=one.words, cell=None, why="no such cell")
 
 
-Found = list[tuple[str, Interval | None, bool]]
-"""The id of a cell, its figure, and whether that makes `compare` fail."""
-
-
-def _speeds(one: Demand, cells: Sequence[CellComparison]) -> Found:
+def _speeds(one: Demand, cells: Sequence[CellComparison]) -> list[tuple[str, Interval | None, bool]]:
+    """Return the id of each cell that is meant, its ratio, and whether that makes `compare` fail."""
     return [
         (
             cell.cell.id,
@@ -62,14 +62,6 @@ def _speeds(one: Demand, cells: Sequence[CellComparison]) -> Found:
         )
         for cell in cells
         if isinstance(one.about, str) or one.about.concerns(cell.cell)
-    ]
-
-
-def _figures(one: Demand, second: Analysis) -> Found:
-    assert isinstance(one.about, Condition)
-    return [
-        (cell, figure, one.about.is_shown(figure) != one.must_hold)
-        for cell, figure in figures_of(one.about, second)
     ]
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis, CellAnswer, Verdict
 from diskproof.analysis.safety.shapes import ControlAnswer, Spread
-from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
 from diskproof.study.condition import Condition
 
@@ -43,12 +42,13 @@ def _failing_cells(claim: Condition, analysis: Analysis) -> list[FailedClaim]:
     return [FailedClaim(claim, None, cell, figure) for cell, figure in figures if not claim.is_shown(figure)]
 
 
-Figures = Sequence[tuple[Cell, Interval | None]]
-
-
 def figures_of(claim: Condition, analysis: Analysis) -> list[tuple[str, Interval | None]]:
     """Return the figure of each cell that a condition is about, by the cell's id, in its unit."""
-    found = _losses(analysis) if claim.figure == "lost" else _figures(claim.figure, analysis)
+    if claim.figure == "lost":
+        answers = analysis.safety.answers if analysis.safety else []
+        found = [(answer.cell, _worst(answer.lost)) for answer in answers]
+    else:
+        found = [(answer.cell, _figure(claim.figure, answer)) for answer in analysis.cells]
     return [
         (cell.id, figure.scaled(1 / claim.unit) if figure else None)
         for cell, figure in found
@@ -56,18 +56,9 @@ def figures_of(claim: Condition, analysis: Analysis) -> list[tuple[str, Interval
     ]
 
 
-def _losses(analysis: Analysis) -> Figures:
-    """Return the largest loss of each cell in each way: what was observed, not what could be."""
-    answers = analysis.safety.answers if analysis.safety else []
-    return [(answer.cell, _exact(answer.lost) if answer.lost else None) for answer in answers]
-
-
-def _exact(lost: Spread) -> Interval:
-    return Interval(estimate=lost.worst, low=lost.worst, high=lost.worst, n=lost.n)
-
-
-def _figures(figure: str, analysis: Analysis) -> Figures:
-    return [(answer.cell, _figure(figure, answer)) for answer in analysis.cells]
+def _worst(lost: Spread | None) -> Interval | None:
+    """Return the largest loss: what was observed, not what could be."""
+    return Interval(estimate=lost.worst, low=lost.worst, high=lost.worst, n=lost.n) if lost else None
 
 
 def _figure(figure: str, answer: CellAnswer) -> Interval | None:
