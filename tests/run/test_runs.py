@@ -19,7 +19,7 @@ from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
 from diskproof.run.attempt import PAUSED_S
-from diskproof.system.clock import has_quick_clock
+from diskproof.system.kernel import has_quick_clock
 from diskproof.system.mounts import mounts
 from diskproof.system.programs import MARK
 from support.command import begin, diskproof, diskproof_here, environment, open_for_others, wait_for

@@ -18,7 +18,7 @@ from diskproof.server.postgresql import server as postgresql_server
 from diskproof.server.postgresql.installation import Installation as PostgresqlInstallation
 from diskproof.server.sqlite import SqliteServer
 from diskproof.server.unprivileged import check_reach
-from diskproof.system.clock import has_quick_clock
+from diskproof.system.kernel import has_quick_clock
 from support.servers import make_dirs
 
 GIB = 2**30

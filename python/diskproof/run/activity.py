@@ -4,12 +4,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from random import Random
 
 from diskproof.results.record import Role
 from diskproof.results.series import Row
 from diskproof.results.usage import Act, Activity, Doing
+from diskproof.system.kernel import kernel_says
 from diskproof.system.threads import Sight, Threads
 
 PERIOD_S = 0.045
@@ -233,8 +233,5 @@ def _runnable() -> int | None:
     The fourth field of /proc/loadavg (proc(5)) equals procs_running of /proc/stat, at a twentieth of the
     cost.
     """
-    try:
-        fields = Path("/proc/loadavg").read_text().split()
-    except OSError:
-        return None
-    return max(int(fields[3].partition("/")[0]) - 1, 0)
+    text = kernel_says("/proc/loadavg")
+    return max(int(text.split()[3].partition("/")[0]) - 1, 0) if text else None

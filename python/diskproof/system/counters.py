@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from diskproof.results.record import Record
 from diskproof.results.usage import DeviceUsage
+from diskproof.system.kernel import kernel_says
 from diskproof.system.mounts import number_text
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -95,11 +96,8 @@ def cpu_time_s(pids: list[int]) -> float:
     """
     cpu_s = 0.0
     for pid in pids:
-        try:
-            # The name, in parentheses, may hold spaces and parentheses of its own.
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
+        # The name, in parentheses, may hold spaces and parentheses of its own.
+        fields = (kernel_says(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
         # utime, stime, and cutime, cstime of the children waited for (proc(5)).
         cpu_s += sum(int(ticks) for ticks in fields[11:15]) / TICKS_PER_S
     return cpu_s

@@ -7,6 +7,7 @@ from typing import Literal
 
 from diskproof.refusal import RefusalError
 from diskproof.system.journal import Journal
+from diskproof.system.kernel import kernel_says
 from diskproof.system.mounts import mounts
 from diskproof.system.undoing import QUOTA_SLICE
 
@@ -51,10 +52,7 @@ def controller() -> tuple[Literal[1, 2], Path] | None:
 
 def _words(path: Path) -> list[str]:
     """Return the words of one of the kernel's files; none if it cannot be read."""
-    try:
-        return path.read_text().split()
-    except OSError:
-        return []
+    return (kernel_says(path) or "").split()
 
 
 class CpuQuota:

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
+from diskproof.system.kernel import kernel_says
 
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 """CPUs of one core (Documentation/admin-guide/cputopology.rst of the Linux kernel)."""
@@ -125,8 +126,4 @@ def _threads(pid: int) -> list[int]:
 
 def _core(cpu: int) -> int:
     """Return the first CPU of the same core; the CPU itself if the kernel does not report it."""
-    try:
-        first = Path(SIBLINGS.format(cpu)).read_text().replace("-", ",").split(",")[0]
-    except OSError:
-        return cpu
-    return int(first)
+    return int((kernel_says(SIBLINGS.format(cpu)) or str(cpu)).replace("-", ",").split(",")[0])

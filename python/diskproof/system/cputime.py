@@ -5,10 +5,10 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from diskproof.results.usage import CpuUse
 from diskproof.system.counters import cpu_time_s
+from diskproof.system.kernel import kernel_says
 
 MOST_CPU = 0.01
 """Share of one CPU that reading the waits may cost: a thousand threads are read about every two seconds."""
@@ -86,8 +86,5 @@ def _waits_ns(pid: int) -> list[tuple[int, int]]:
 
 def _kernel_keeps_account() -> bool:
     """Return whether schedstat exists and counts: if it does not count, each of its figures is 0."""
-    try:
-        text = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat").read_text()
-    except OSError:
-        return False
-    return int(text.split()[0]) > 0  # this thread runs
+    text = kernel_says(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+    return text is not None and int(text.split()[0]) > 0  # this thread runs

@@ -27,6 +27,7 @@ from diskproof.results.durable import append_line
 from diskproof.system import programs, shared_memory
 from diskproof.system.containers import LABEL
 from diskproof.system.endings import at_interruption, ignore_endings
+from diskproof.system.kernel import kernel_says
 from diskproof.system.loops import backing_file_of
 from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder, renamed_first
 from diskproof.system.run_processes import end, processes_in, processes_of
@@ -128,7 +129,7 @@ class Journal:
         mark = secrets.token_hex(4)
         journal = cls(folder / f"{mark}.jsonl", mark, lock)
         try:
-            journal._write({"run": purpose, "boot": _boot()})
+            journal._write({"run": purpose, "boot": kernel_says(BOOT) or ""})
             programs.carry(mark)
             at_interruption(journal._hurry)
         except BaseException:  # interrupted: nobody else knows of it yet
@@ -366,7 +367,8 @@ def _entries(path: Path) -> list[Entry]:
     entries = [_entry(line) or _damaged(number, path, line) for number, line in enumerate(lines, start=1)]
     if entries and UNREAD in entries[0]:
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else _doubtful(entry) for entry in entries]
-    if entries and entries[0].get("boot", _boot()) != _boot():
+    boot = kernel_says(BOOT) or ""
+    if entries and entries[0].get("boot", boot) != boot:
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else NOTHING for entry in entries]
     return [_another(entry) if _is_named_only(entry, path.stem) else entry for entry in entries]
 
@@ -458,13 +460,6 @@ def writing_in(folder: Path) -> Iterator[None]:
             "the journal of what a run starts and mounts cannot be kept: "
             f"{why_not_written(folder, error)}, or set DISKPROOF_STATE to another folder"
         ) from error
-
-
-def _boot() -> str:
-    try:
-        return BOOT.read_text().strip()
-    except OSError:
-        return ""
 
 
 def _own_folders(entries: list[Entry], mark: str) -> list[Path]:

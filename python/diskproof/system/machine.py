@@ -2,13 +2,13 @@
 
 import os
 import platform
-from pathlib import Path
 
 import psutil
 
 from diskproof import __version__
 from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.system.cpus import Division, usable
+from diskproof.system.kernel import kernel_says
 
 
 def describe_machine(
@@ -34,7 +34,7 @@ def describe_machine(
         held_cpus=list(division.held) if division else [],
         memory_bytes=psutil.virtual_memory().total,
         virtualised=_hypervisor(),
-        governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        governor=kernel_says("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         idle_wake_up_us=idle_wake_up_us,
         diskproof_version=__version__,
         load_version=load_version,
@@ -53,7 +53,7 @@ def _distribution() -> str:
 
 
 def _cpu_model() -> str:
-    for line in (_read("/proc/cpuinfo") or "").splitlines():
+    for line in (kernel_says("/proc/cpuinfo") or "").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()
@@ -61,15 +61,8 @@ def _cpu_model() -> str:
 
 def _hypervisor() -> str | None:
     """Return the hypervisor's name if the firmware or the CPU shows one."""
-    product = _read("/sys/class/dmi/id/product_name")
+    product = kernel_says("/sys/class/dmi/id/product_name")
     if product and any(word in product for word in ("KVM", "Virtual", "VMware", "HVM", "Compute Engine")):
         return product
-    cpu_flags = _read("/proc/cpuinfo") or ""
+    cpu_flags = kernel_says("/proc/cpuinfo") or ""
     return "a hypervisor" if " hypervisor" in cpu_flags else None
-
-
-def _read(path: str) -> str | None:
-    try:
-        return Path(path).read_text().strip()
-    except OSError:
-        return None

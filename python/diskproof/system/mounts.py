@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.results.machine import BlockDevice
+from diskproof.system.kernel import kernel_says
 
 SYS = Path("/sys")
 
@@ -123,19 +124,19 @@ def describe(name: str, sys: Path = SYS) -> BlockDevice:
     """
     folder = sys / "block" / name
     leaves = _leaves(folder)
-    models = [_read(sys / "block" / leaf / "device/model") for leaf in leaves]
-    sectors = _read(folder / "size")
-    rotational = _read(folder / "queue/rotational")
-    fua = _read(folder / "queue/fua")
-    logical = _read(folder / "queue/logical_block_size")
-    scheduler = _read(folder / "queue/scheduler")
+    models = [kernel_says(sys / "block" / leaf / "device/model") for leaf in leaves]
+    sectors = kernel_says(folder / "size")
+    rotational = kernel_says(folder / "queue/rotational")
+    fua = kernel_says(folder / "queue/fua")
+    logical = kernel_says(folder / "queue/logical_block_size")
+    scheduler = kernel_says(folder / "queue/scheduler")
     return BlockDevice(
         name=name,
         model=" + ".join(dict.fromkeys(model for model in models if model)) or None,
         size_bytes=int(sectors) * 512 if sectors else None,
         rotational=None if rotational is None else rotational == "1",
         scheduler=scheduler.partition("[")[2].partition("]")[0] or scheduler if scheduler else None,
-        write_cache=_read(folder / "queue/write_cache"),
+        write_cache=kernel_says(folder / "queue/write_cache"),
         fua=None if fua is None else fua == "1",
         logical_block_bytes=int(logical) if logical else None,
         leaves=[] if leaves == [name] else leaves,
@@ -162,15 +163,8 @@ def _has_counted_flushes(folder: Path) -> bool:
     The 16th field: Documentation/block/stat.rst of the Linux kernel, since 5.5. Volumes pass flushes on
     without counting them. A disk that got a file system has had some.
     """
-    fields = (_read(folder / "stat") or "").split()
+    fields = (kernel_says(folder / "stat") or "").split()
     return len(fields) > FLUSHES_FIELD and int(fields[FLUSHES_FIELD]) > 0
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text().strip() or None
-    except OSError:
-        return None
 
 
 def _number_of_source(source: str) -> str | None:

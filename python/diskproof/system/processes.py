@@ -17,6 +17,7 @@ from diskproof.system import programs
 from diskproof.system.containers import Contained, Image, on_cpus
 from diskproof.system.cpus import starting_on
 from diskproof.system.journal import Journal
+from diskproof.system.kernel import kernel_says
 
 
 class Starter:
@@ -129,10 +130,7 @@ def children(pid: int) -> list[int]:
 
 def number_inside(pid: int) -> str:
     """Return the number that a process has for itself: in a container it is another one (proc(5), NSpid)."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return str(pid)
+    status = kernel_says(f"/proc/{pid}/status") or ""
     return next((line.split()[-1] for line in status.splitlines() if line.startswith("NSpid:")), str(pid))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from diskproof.system.kernel import kernel_says
 from diskproof.system.programs import MARK
 from diskproof.system.undoing import Entry, Undone, abort
 
@@ -77,11 +78,8 @@ def _is_executing(pid: int) -> bool:
 
     The 50th field of its stat is where the environment begins (proc(5)).
     """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return False
-    return fields[50 - 3] != "0"
+    fields = (kernel_says(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
+    return fields != [] and fields[50 - 3] != "0"
 
 
 def described(process: psutil.Process) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from diskproof.server.base import DATABASE, Dirs, ServerError, connections
 from diskproof.server.endpoint import CERTIFICATE, KEY, USER, Endpoint
 from diskproof.server.postgresql.installation import Installation
-from diskproof.system.clock import has_quick_clock
+from diskproof.system.kernel import has_quick_clock
 from diskproof.wording import numbers
 
 KIB = 2**10
