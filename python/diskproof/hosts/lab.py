@@ -170,15 +170,10 @@ class HostLab:
         """
         out = _new_part(run)
         self._part = _launched("part", out)
-        assert self._part.stdin is not None
         asked = Request(file=file, plan=plan, out=out, images=_out() / IMAGES, pairs=pairs)
         request = pickle.dumps((asked, roles))
-        try:
-            self._part.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
-            self._part.stdin.flush()
-        except BrokenPipeError:
-            return Step(state="refused", why=f"its part of the run did not start: see {out / 'log'}")
-        return self._await()
+        not_there = f"its part of the run did not start: see {out / 'log'}"
+        return self._answer_to(len(request).to_bytes(LENGTH_BYTES) + request, not_there)
 
     def begin_load(self, run: str, cores_awake: bool) -> Step:
         """Start what makes the load of another machine's trials, and return when it waits for questions.
@@ -190,13 +185,16 @@ class HostLab:
 
     def say(self, said: dict[str, Any]) -> Step:
         """Pass on answers that a part has asked for, or a question to the load; return what it says then."""
+        return self._answer_to((json.dumps(said) + "\n").encode(), "its part of the run has ended")
+
+    def _answer_to(self, content: bytes, not_there: str) -> Step:
         assert self._part is not None
         assert self._part.stdin is not None
         try:
-            self._part.stdin.write((json.dumps(said) + "\n").encode())
+            self._part.stdin.write(content)
             self._part.stdin.flush()
         except BrokenPipeError:
-            return Step(state="refused", why="its part of the run has ended")
+            return Step(state="refused", why=not_there)
         return self._await()
 
     def _await(self) -> Step:

@@ -59,12 +59,7 @@ class _Desk:
 
     def _clock(self, address: str, port: int, secret: str) -> Said:
         found = probe.clock(address, port, bytes.fromhex(secret))
-        return {
-            "ahead_ns": -found.ahead_ns,
-            "within_ns": found.within_ns,
-            "round_trip_us": found.round_trip_us,
-            "calendar_ns": calendar_ahead_ns(),
-        }
+        return {**vars(found), "ahead_ns": -found.ahead_ns, "calendar_ns": calendar_ahead_ns()}
 
     def _start(
         self,

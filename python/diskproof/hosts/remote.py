@@ -48,12 +48,9 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class _Clock:
+class _Clock(probe.Clock):
     """The clock of one machine beside ours, at one moment."""
 
-    ahead_ns: int
-    within_ns: int
-    round_trip_us: float
     calendar_ns: int
     """How far its calendar is ahead of its own monotonic clock."""
     at_ns: int

@@ -26,25 +26,22 @@ POLL_S = 0.02
 
 def processes_of(mark: str) -> Iterator[psutil.Process]:
     """Yield the live processes that carry a run's mark, without this one."""
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
-                yield process
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            continue
+    for process, variables in _environments():
+        if process.pid != os.getpid() and variables.get(MARK) == mark:
+            yield process
 
 
 def other_states() -> list[str]:
     """Return the state folders of runs that work on this machine now, other than this process's own."""
-    found = set()
-    for process in psutil.process_iter():
-        try:
-            variables = process.environ()
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            continue
-        if MARK in variables:
-            found.add(variables.get("DISKPROOF_STATE", "unset"))
+    found = {one.get("DISKPROOF_STATE", "unset") for _, one in _environments() if MARK in one}
     return sorted(found - {os.environ.get("DISKPROOF_STATE", "unset")})
+
+
+def _environments() -> Iterator[tuple[psutil.Process, dict[str, str]]]:
+    """Yield the live processes with their environments, as far as we may know them."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            yield process, process.environ()
 
 
 def working_in(folder: Path) -> Iterator[psutil.Process]:
@@ -63,14 +60,12 @@ def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
     """
     resolved = [folder.resolve() for folder in folders]
     for process in psutil.process_iter():
-        try:
+        with suppress(psutil.Error):
             at = Path(process.cwd())
             if process.pid != os.getpid() and any(at.is_relative_to(folder) for folder in resolved):
                 variables = process.environ()
                 if MARK in variables or (not variables and _is_executing(process.pid)):
                     yield process
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            continue
 
 
 def _is_executing(pid: int) -> bool:
