@@ -288,7 +288,7 @@ def test_a_fit_is_not_silent_for_long(monkeypatch: pytest.MonkeyPatch, capsys: S
 def test_a_fit_tells_that_it_goes_on() -> None:
     told: list[tuple[str, int, int]] = []
     reads = Observation(Probe(pattern="random-read", block_bytes=4096), {"iops": 9_000.0}, "")
-    make(Material("x", "", [reads], 10**11, "measured"), "x.toml", None, lambda *what: told.append(what))
+    make(Material([reads], 10**11, "measured", name="x"), "x.toml", None, lambda *what: told.append(what))
     assert len(told) > 2 * len(set(told)), "the same is said for as long as a fit goes on"
 
 
@@ -323,7 +323,7 @@ def test_figures_that_no_disk_has_are_no_clone() -> None:
         )
         for depth, iops, slow in odd
     ]
-    material = Material("odd", "", observations, 10**11, "measured")
+    material = Material(observations, 10**11, "measured", name="odd")
     notes = make(material, "odd.toml", None, lambda *_: None).clone.notes
     assert "no kind comes near" in notes[0].text
 

@@ -123,8 +123,7 @@ def look(recovered: Recovered, books: Books = LEDGER) -> Verified:
 def does_harm(verified: Verified, outcome: LedgerOutcome | None) -> bool:
     """Tell whether something is lost or damaged."""
     recovery = verified.recovery
-    damaged = recovery.refused or recovery.complaints or recovery.damaged_tables
-    return bool(damaged) or outcome is None or bool(outcome.lost) or outcome.is_broken
+    return recovery.tells_of_damage or outcome is None or bool(outcome.lost) or outcome.is_broken
 
 
 def _logged(running: Running, books: Books) -> tuple[set[tuple[int, ...]] | None, list[Finding]]:

@@ -69,15 +69,15 @@ def plan_cells(effort: Effort, *, writable: bool, only: Sequence[str] = ()) -> l
     probes = [
         THE_WRITING_PASS,
         Probe(pattern="pass-read", block_bytes=PASS_BLOCK),
-        *_by_depth("sequential-read", SEQUENTIAL_BLOCKS, effort),
-        *_by_depth("random-read", RANDOM_BLOCKS, effort),
-        *_by_depth("sequential-write", SEQUENTIAL_BLOCKS, effort),
+        *grid("sequential-read", SEQUENTIAL_BLOCKS, effort.depths),
+        *grid("random-read", RANDOM_BLOCKS, effort.depths),
+        *grid("sequential-write", SEQUENTIAL_BLOCKS, effort.depths),
         Probe(pattern="synced-append", block_bytes=LOG_BLOCK),
         Probe(pattern="dsync-append", block_bytes=LOG_BLOCK),
         Probe(pattern="synced-write", block_bytes=LOG_BLOCK),
         Probe(pattern="fileio", block_bytes=FILEIO_BLOCK),
         Probe(pattern="mixed", block_bytes=FILEIO_BLOCK),
-        *_by_depth("random-write", RANDOM_BLOCKS, effort),
+        *grid("random-write", RANDOM_BLOCKS, effort.depths),
     ]
     possible = [probe for probe in probes if writable or not probe.writes]
     chosen = [probe for probe in possible if not only or any(text in probe.name for text in only)]
@@ -94,7 +94,6 @@ def estimated_s(probe: Probe, effort: Effort, size_bytes: int) -> float:
     return OVERHEAD_S + effort.ramp_s + effort.seconds
 
 
-def _by_depth(pattern: Pattern, blocks: Sequence[int], effort: Effort) -> list[Probe]:
-    return [
-        Probe(pattern=pattern, block_bytes=block, depth=depth) for block in blocks for depth in effort.depths
-    ]
+def grid(pattern: Pattern, blocks: Sequence[int], depths: Sequence[int]) -> list[Probe]:
+    """Return a probe for each size of blocks at each depth."""
+    return [Probe(pattern=pattern, block_bytes=block, depth=depth) for block in blocks for depth in depths]

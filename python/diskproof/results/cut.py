@@ -86,6 +86,11 @@ class Recovery(Record):
     engine_only: int | None = None
     """Transactions in the tables but not in the binary log: a replica never gets them."""
 
+    @property
+    def tells_of_damage(self) -> bool:
+        """Whether there is no database, or server or checks complain."""
+        return bool(self.refused or self.complaints or self.damaged_tables)
+
 
 class StateSeen(Record):
     """A state of the disk that a cut can leave: all that had arrived but these parts of writes."""
@@ -194,9 +199,8 @@ class CutTrial(Execution):
     @property
     def is_unnoticed(self) -> bool:
         """Whether something is lost or wrong, and neither server nor its checks have said anything."""
-        recovery, trouble = self.recovery, self.trouble
-        told = recovery and (recovery.refused or recovery.complaints or recovery.damaged_tables)
-        return self.has_harm and not told and not (trouble and trouble.is_reported)
+        told = self.recovery is not None and self.recovery.tells_of_damage
+        return self.has_harm and not told and not (self.trouble and self.trouble.is_reported)
 
     def had_something_at_risk(self, clients: int) -> bool:
         """Tell whether it could take something from so many clients, as far as known.
@@ -212,7 +216,6 @@ class CutTrial(Execution):
     @property
     def is_damaged(self) -> bool:
         """Whether the database is worse than incomplete: it contradicts itself, complains or is gone."""
-        recovery = self.recovery
-        if recovery is not None and (recovery.refused or recovery.complaints or recovery.damaged_tables):
+        if self.recovery is not None and self.recovery.tells_of_damage:
             return True
         return self.ledger is not None and self.ledger.is_broken

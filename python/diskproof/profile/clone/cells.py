@@ -1,12 +1,19 @@
 """The cells that a clone is made from: which are measured, and which of them are held back."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from diskproof import disk
-from diskproof.profile.plan import LOG_BLOCK, RANDOM_BLOCKS, SEQUENTIAL_BLOCKS, THE_WRITING_PASS, Effort
+from diskproof.profile.plan import (
+    LOG_BLOCK,
+    RANDOM_BLOCKS,
+    SEQUENTIAL_BLOCKS,
+    THE_WRITING_PASS,
+    Effort,
+    grid,
+)
 from diskproof.profile.simulated import MODELLED
 from diskproof.results.modelled import MeasureName
 from diskproof.results.profile import Pattern, Probe, ProfileCell, ProfilePlace
@@ -81,14 +88,14 @@ def plan(place: ProfilePlace, effort: Effort) -> list[Probe]:
     blocks = (LOG_BLOCK, PAGE)
     probes = [
         THE_WRITING_PASS,
-        *_grid("random-read", RANDOM_BLOCKS, effort.depths),
-        *_grid("sequential-read", SEQUENTIAL_BLOCKS, deep),
-        *_grid("synced-append", blocks, (1,)),
-        *_grid("synced-write", (*blocks, SYNCED_BLOCK), (1,)),
+        *grid("random-read", RANDOM_BLOCKS, effort.depths),
+        *grid("sequential-read", SEQUENTIAL_BLOCKS, deep),
+        *grid("synced-append", blocks, (1,)),
+        *grid("synced-write", (*blocks, SYNCED_BLOCK), (1,)),
         Probe(pattern="fileio", block_bytes=PAGE),
-        *_grid("mixed", (PAGE,), (1, 8)),
-        *_grid("sequential-write", SEQUENTIAL_BLOCKS, deep),
-        *_grid("random-write", RANDOM_BLOCKS, effort.depths),
+        *grid("mixed", (PAGE,), (1, 8)),
+        *grid("sequential-write", SEQUENTIAL_BLOCKS, deep),
+        *grid("random-write", RANDOM_BLOCKS, effort.depths),
     ]
     chosen = [probe for probe in probes if place.writable or not probe.writes]
     return [probe.model_copy(update={"span_bytes": span}) for probe in chosen]
@@ -103,12 +110,6 @@ def wide_plan(place: ProfilePlace) -> list[Probe]:
         for span, some in zip(spans, depths, strict=True)
         for depth in some
     ]
-
-
-def _grid(pattern: Pattern, blocks: Sequence[int], depths: Sequence[int]) -> Iterator[Probe]:
-    for block in blocks:
-        for depth in depths:
-            yield Probe(pattern=pattern, block_bytes=block, depth=depth)
 
 
 def observed(cells: Iterable[ProfileCell], source: str, window_s: float) -> list[Observation]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from diskproof import __version__
@@ -11,7 +11,6 @@ from diskproof.profile.clone.choose import Tell, choose
 from diskproof.profile.clone.device import Tree, device_text
 from diskproof.profile.clone.fit import Fitted, Model
 from diskproof.profile.clone.material import Material
-from diskproof.profile.clone.sight import Sight
 from diskproof.profile.simulated import MODELLED
 from diskproof.refusal import RefusalError
 from diskproof.results.clone import Clone, Tried
@@ -49,14 +48,8 @@ def make(material: Material, device_file: str, title: str | None, tell: Tell) ->
             f"{material.name} has no figure of random reads, without which no kind of disk can be chosen: "
             "measure random reads of 4 KiB, at best at depths 1 and 32"
         )
-    sight = Sight(
-        fitted_to,
-        material.capacity_bytes,
-        material.capacity_source,
-        material.sector_bytes,
-    )
     with temporary_folder() as folder:
-        fitted = choose(sight, Model(folder), fitted_to, tell)
+        fitted = choose(replace(material, observations=fitted_to), Model(folder), fitted_to, tell)
         tell("the nearest kind, compared with all figures", 1, 1)
         check = Model(folder, SEED_OF_THE_CHECK)
         figures = _figures(fitted[0].tree, observations, check)

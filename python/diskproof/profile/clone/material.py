@@ -4,15 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from diskproof import __version__
-from diskproof.profile.clone.cells import (
-    Observation,
-    is_too_short,
-    observed,
-    plan,
-    wide_plan,
-)
+from diskproof.profile.clone.cells import is_too_short, observed, plan, wide_plan
 from diskproof.profile.clone.kinds.spinning import FASTEST_US
-from diskproof.profile.clone.sight import SMALL_BLOCK
+from diskproof.profile.clone.sight import SMALL_BLOCK, Sight
 from diskproof.profile.measure import Watcher, profile_of
 from diskproof.profile.notes import first
 from diskproof.profile.place import Wanted
@@ -25,16 +19,12 @@ WHOLE_DISK = 1 << 62
 
 
 @dataclass(frozen=True)
-class Material:
+class Material(Sight):
     """What a clone is made from."""
 
-    name: str
-    how: str
+    name: str = ""
+    how: str = ""
     """Who measured it, when and how: the description of the device file begins with it."""
-    observations: Sequence[Observation]
-    capacity_bytes: int
-    capacity_source: str
-    sector_bytes: int = 512
     whole_disk: bool = False
     """Whether reads went over all of the disk."""
     notes: Sequence[Message] = ()

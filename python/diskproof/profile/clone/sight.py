@@ -18,7 +18,7 @@ MOST_OF_IT = 0.5
 
 @dataclass(frozen=True)
 class Sight:
-    """The figures that a clone is fitted to, and what the kernel reports of the disk."""
+    """The figures that a clone is made from, and what the kernel reports of the disk."""
 
     observations: Sequence[Observation]
     capacity_bytes: int

@@ -60,11 +60,7 @@ def candidate(sight: Sight) -> Candidate:
         "io_bytes": 262_144,
         "flush_us": max(flush_us, 1.0),
     }
-
-    def build(setting: Setting) -> Tree:
-        return {"cloud": _tree(setting, sight)}
-
-    return Candidate("cloud", start, KNOBS, build)
+    return Candidate("cloud", start, KNOBS, lambda setting: {"cloud": _tree(setting, sight)})
 
 
 def in_batches(sight: Sight) -> Candidate:

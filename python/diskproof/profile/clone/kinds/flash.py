@@ -128,11 +128,8 @@ def _candidate(sight: Sight, *, worn: bool) -> Candidate:
         "flush": "ignored" if synced_us < FASTEST_HONEST_US else "honest",
     }
     knobs = tuple(knob for knob in KNOBS if worn or knob.name not in WORN)
-
-    def build(setting: Setting) -> Tree:
-        return {"flash": _tree(setting, sight, worn=worn)}
-
-    return Candidate("worn flash" if worn else "flash", start, knobs, build)
+    kind = "worn flash" if worn else "flash"
+    return Candidate(kind, start, knobs, lambda setting: {"flash": _tree(setting, sight, worn=worn)})
 
 
 def _programmed_mb_per_s(sight: Sight, mapping_bytes: int, sustained: float) -> float:

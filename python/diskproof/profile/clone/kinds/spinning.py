@@ -124,11 +124,7 @@ def _candidate(sight: Sight, rpm: int) -> Candidate:
         "command_overhead_us": overhead_us,
         "cache_bytes": 2**24,
     }
-
-    def build(setting: Setting) -> Tree:
-        return {"spinning": _tree(setting, sight)}
-
-    return Candidate("spinning", start, KNOBS, build)
+    return Candidate("spinning", start, KNOBS, lambda setting: {"spinning": _tree(setting, sight)})
 
 
 def _tree(setting: Setting, sight: Sight) -> Tree:
