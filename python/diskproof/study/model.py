@@ -1,7 +1,6 @@
 """The study file. Each option has its name, type, limits, default and meaning once, here or beside it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field, field_validator, model_validator
 
@@ -24,9 +23,7 @@ from diskproof.study.part import (
     AS_IT_IS,
     DEFAULT_TUNINGS,
     LEVELS_KEYS,
-    LevelsKey,
     Name,
-    OfLevels,
     Part,
     mistake,
 )
@@ -166,7 +163,6 @@ class Study(Part):
             raise mistake(f"`{self.scale}` is not in [scales], which has {known}", "scale")
         self._every_server_takes_every_workload()
         self._slow_time_reaches_everything()
-        self._only_reads_run_where_nothing_may_be_written()
         self._only_innodb_has_a_redo_log_of_a_set_size()
         self._a_job_has_no_measured_phase()
 
@@ -276,36 +272,36 @@ class Study(Part):
         return f"{compared}, not `{claim.level}` with `{claim.baseline}`"
 
     def _parts_name_known_levels(self) -> None:
-        for name, workload in self.workloads.items():
-            self._check_levels(workload, "workloads", name)
-        for name, tuning in self.tunings.items():
-            self._check_known("servers", tuning.servers, "tunings", name, "servers")
-            self._check_known("storages", tuning.storages, "tunings", name, "storages")
-        for name, fault in self.faults.items():
-            self._check_levels(fault, "faults", name)
+        named: dict[str, Mapping[str, Part]] = {
+            "workloads": self.workloads,
+            "tunings": self.tunings,
+            "faults": self.faults,
+        }
+        for key, parts in named.items():
+            for name, part in parts.items():
+                self._check_levels(part, key, name)
         if self.crash is None:
             return
         self._check_levels(self.crash, "crash")
-        for number, documented in enumerate(self.crash.documented):
-            self._check_levels(documented, "crash", "documented", number)
-            self._check_known("faults", documented.faults, "crash", "documented", number, "faults")
-        for number, control in enumerate(self.crash.controls):
-            self._check_levels(control, "crash", "controls", number)
-            self._check_known("faults", control.faults, "crash", "controls", number, "faults")
-        self._check_known("faults", self.crash.faults, "crash", "faults")
+        promised: dict[str, Sequence[Part]] = {
+            "documented": self.crash.documented,
+            "controls": self.crash.controls,
+        }
+        for key, promises in promised.items():
+            for number, promise in enumerate(promises):
+                self._check_levels(promise, "crash", key, number)
         for way, storages in self.crash.ways.items() if isinstance(self.crash.ways, dict) else ():
             self._check_known("storages", storages, "crash", "ways", way)
             for storage in storages:
                 if way != "kill" and (why := self.storages[storage].why_never_cut()):
                     raise mistake(f"`{storage}`: {why}; name it under `kill`", "crash", "ways", way)
 
-    def _check_levels(self, part: OfLevels, *keys: str | int) -> None:
-        for factor in LEVELS_KEYS:
-            self._check_known(factor, getattr(part, factor), *keys, factor)
+    def _check_levels(self, part: Part, *keys: str | int) -> None:
+        """Refuse levels of servers, storages and so on that a part names and the study does not have."""
+        for factor in (*LEVELS_KEYS, "faults"):
+            self._check_known(factor, getattr(part, factor, None), *keys, factor)
 
-    def _check_known(
-        self, factor: LevelsKey | Literal["faults"], levels: Iterable[str] | None, *keys: str | int
-    ) -> None:
+    def _check_known(self, factor: str, levels: Iterable[str] | None, *keys: str | int) -> None:
         known = self.levels("storage") if factor == "storages" else list(getattr(self, factor))
         if factor == "faults":
             known = [NO_FAULT, *known]
@@ -365,6 +361,8 @@ class Study(Part):
                     reason = "its `url` names the database: leave `database` out"
                 if reason:
                     raise mistake(f"it cannot run on server `{server}`: {reason}", "workloads", name)
+                if choice.read_only and (reason := workload.why_it_writes):
+                    raise mistake(f"server `{server}` is `read_only`, and {reason}", "workloads", name)
 
     def _slow_time_reaches_everything(self) -> None:
         if self.design.dilation == 1:
@@ -391,13 +389,6 @@ class Study(Part):
                 raise mistake(
                     f"server `{name}` {which}, and its clocks cannot be slowed", "design", "dilation"
                 )
-
-    def _only_reads_run_where_nothing_may_be_written(self) -> None:
-        for name, workload in self.workloads.items():
-            for server, choice in self.servers.items():
-                reads_only = choice.read_only and workload.runs_on("servers", server)
-                if reads_only and (reason := workload.why_it_writes):
-                    raise mistake(f"server `{server}` is `read_only`, and {reason}", "workloads", name)
 
     def _only_innodb_has_a_redo_log_of_a_set_size(self) -> None:
         others = [
