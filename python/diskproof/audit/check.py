@@ -8,9 +8,9 @@ from typing import Generic, Literal, TypeVar
 from diskproof.families import of
 from diskproof.results.imported import Beside, ImportedResult, Settings
 from diskproof.results.load import FileRequests, LoadResult
-from diskproof.results.machine import Machine, Place, ServerFacts
+from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
-from diskproof.results.record import NotRecordedError, Role, recorded
+from diskproof.results.record import ROLES, NotRecordedError, Role, recorded
 from diskproof.results.trial import Finding, Severity, Trial
 from diskproof.wording import NOTHING, Item, Message, as_message, say
 
@@ -58,6 +58,12 @@ class Evidence:
         """Return where a role of the trial's storage lay; None if unknown."""
         places = self.trial.places or (self.machine.places if self.machine else [])
         return next((at for at in places if (at.storage, at.role) == (self.cell.storage, role)), None)
+
+    @property
+    def pools(self) -> list[PoolFacts]:
+        """The ZFS pools of the trial's storage, each once."""
+        places = [self.place(role) for role in ROLES]
+        return list({place.pool.name: place.pool for place in places if place and place.pool}.values())
 
     @property
     def server(self) -> ServerFacts | None:

@@ -1,4 +1,4 @@
-"""Checks of the storage: that the load reached it, all disks of its pool, and none was faster than it can be."""
+"""Checks of the storage: that the load reached it and all disks of its pool, and what a disk can do."""
 
 from collections.abc import Iterator
 
@@ -17,8 +17,8 @@ from diskproof.audit.data_size import data_of
 from diskproof.audit.in_force import family_in_force, pool_bytes, without_waiting
 from diskproof.families import of
 from diskproof.results.load import FileRequests
-from diskproof.results.machine import BlockDevice, Place, PoolFacts, PoolMember, PoolPart
-from diskproof.results.record import ROLES, recorded
+from diskproof.results.machine import BlockDevice, Place, PoolMember, PoolPart
+from diskproof.results.record import recorded
 from diskproof.wording import Message, bytes_, say
 
 FASTEST_SPINDLE_RPM = 15_000
@@ -260,7 +260,7 @@ UNUSED_REMEDY: dict[PoolPart, str] = {
 )
 def pool_devices(evidence: Evidence) -> Iterator[Said]:
     """Find log and cache devices of a pool that were not used while the trial was measured."""
-    pools = _pools(evidence)
+    pools = evidence.pools
     if not any(pool.of(part) for pool in pools for part in UNUSED):
         raise NothingToCheckError(f"no ZFS pool of ours{' with a log or a cache' if pools else ''}")
     for pool in pools:
@@ -276,12 +276,6 @@ def pool_devices(evidence: Evidence) -> Iterator[Said]:
                     disks=[f"{member.disk} ({member.device.name})" for member in members],
                     what=what,
                 )
-
-
-def _pools(evidence: Evidence) -> list[PoolFacts]:
-    """Return the pools of a trial's storage, each once."""
-    places = [evidence.place(role) for role in ROLES]
-    return list({place.pool.name: place.pool for place in places if place and place.pool}.values())
 
 
 def _used(evidence: Evidence, member: PoolMember) -> bool | None:

@@ -18,7 +18,7 @@ from diskproof.audit.check import (
 )
 from diskproof.results.machine import PoolMember
 from diskproof.results.plan import NO_LEVEL
-from diskproof.results.record import ROLES, recorded
+from diskproof.results.record import recorded
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
 from diskproof.wording import NOTHING, Message, bytes_, counted, say, share, us
 
@@ -205,9 +205,7 @@ def _disks(evidence: Evidence) -> list[VirtualUse]:
 
 def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
     """Return the members of pools that are a disk or a stretch of it."""
-    places = [evidence.place(role) for role in ROLES]
-    pools = [place.pool for place in places if place and place.pool]
-    members = [member for pool in pools for member in pool.members]
+    members = [member for pool in evidence.pools for member in pool.members]
     return [member for member in members if member.virtual and member.virtual.name == disk.name]
 
 

@@ -137,6 +137,13 @@ class Place(Record):
         return self.kind == "ram" or self.filesystem in {"tmpfs", "ramfs"}
 
     @property
+    def counted(self) -> list[str]:
+        """The disks whose counters show what reached it: of a pool those of all its members."""
+        devices = [self.device] if self.device else []
+        devices += [member.device for member in self.pool.members] if self.pool else []
+        return [name for device in devices for name in device.counted]
+
+    @property
     def barriers_off(self) -> str | None:
         """The mount option by which no flush reaches the disk; None if flushes are sent or not needed.
 

@@ -238,7 +238,8 @@ class Counted:
         """`load` returns the load's processes, `threads` are the database's, `role_of` knows its files."""
         self._attempt = attempt
         self._has_processes = bool(watched.pids)
-        devices = _devices(attempt.places, attempt.cell.storage)
+        own = [place for place in attempt.places if place.storage == attempt.cell.storage]
+        devices = list(dict.fromkeys(name for place in own for name in place.counted))
         others: dict[Party, Callable[[], list[int]]] = {
             "load": load,
             "disks": lambda: [disk.served.process.pid for disk in attempt.layout.disks()],
@@ -304,10 +305,3 @@ class Counted:
         """Stop counting after a failure; does nothing after `end`."""
         self._activity.abandon()
         self._sampler.abandon()
-
-
-def _devices(places: list[Place], storage: str) -> list[str]:
-    of_storage = [place for place in places if place.storage == storage]
-    devices = [place.device for place in of_storage if place.device]
-    devices += [member.device for place in of_storage if place.pool for member in place.pool.members]
-    return list(dict.fromkeys(name for device in devices for name in device.counted))

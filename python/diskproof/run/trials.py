@@ -162,15 +162,11 @@ def run_trial(
     attempt: Attempt = (served if cell.has_server else FilesAttempt)(bench, planned, cell)
     if phases is not None:
         attempt.phases = phases
-    _note_repeat(attempt, disturbed)
-    attempt.take(attempt.restore, attempt.start, attempt.measure, attempt.stop)
-    return attempt.record()
-
-
-def _note_repeat(attempt: Attempt, disturbed: Message | None) -> None:
     if disturbed is not None:
         why = say("it was run again, because {disturbed}; the second run counts", disturbed=disturbed)
         attempt.note(REPEATED, why)
+    attempt.take(attempt.restore, attempt.start, attempt.measure, attempt.stop)
+    return attempt.record()
 
 
 def _start_key(plan: Plan, trial: Trial) -> tuple[str, str]:

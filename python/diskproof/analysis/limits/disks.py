@@ -76,7 +76,7 @@ def counted_disks(
         found.append(
             Disk(
                 name=name,
-                roles=_roles(place for place in places if name in _names_below(place)),
+                roles=_roles(place for place in places if name in place.counted),
                 one_at_a_time=name in one_at_a_time,
                 busy=middle(min(device.busy_s / whole_s, 1.0) for device, whole_s in used),
                 read=_counted(used, lambda device: (device.reads, device.read_s, device.read_bytes)),
@@ -172,9 +172,3 @@ def named(disks: Sequence[Disk]) -> str:
 
 def _roles(places: Iterable[Place]) -> tuple[Role, ...]:
     return tuple(dict.fromkeys(place.role for place in places))
-
-
-def _names_below(place: Place) -> list[str]:
-    devices = [place.device] if place.device else []
-    devices += [member.device for member in place.pool.members] if place.pool else []
-    return [name for device in devices for name in device.counted]

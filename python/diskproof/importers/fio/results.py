@@ -76,12 +76,7 @@ def _begun_together(one: Node, after: Node | None) -> bool:
     """Report whether two answers are of one run: it began at the same moment."""
     begun_ms = []
     for answer in [one, after] if after else []:
-        took_ms = [
-            found.number("runtime") or 0.0
-            for job in answer.nodes("jobs")
-            for kind in ("read", "write")
-            if (found := job.node(kind))
-        ]
+        took_ms = [one.number("runtime") or 0.0 for one in _directions(answer.nodes("jobs"))]
         if (ended_ms := answer.number("timestamp_ms")) is None or not any(took_ms):
             return False
         begun_ms.append(ended_ms - max(took_ms))
@@ -221,8 +216,8 @@ def _merged(clones: list[Node], told: dict[str, str]) -> int:
     Its `job_runtime` is the sum of their times.
     """
     spent, took = ((clones[0].number(name) or 0.0) for name in ("job_runtime", "elapsed"))
-    kinds = [one for kind in ("read", "write") if (one := clones[0].node(kind))]
-    took_ms = max([one.number("runtime") or 0.0 for one in kinds], default=0.0) or took * 1000
+    took_each_ms = [one.number("runtime") or 0.0 for one in _directions(clones[:1])]
+    took_ms = max(took_each_ms, default=0.0) or took * 1000
     own = whole(told.get("numjobs", "1")) or 1
     return round(spent / took_ms / own) if len(clones) == 1 and took_ms else 1
 
@@ -304,18 +299,18 @@ def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:
 
 def _is_counted_by_its_rate(job: Node) -> bool:
     """Tell whether requests are computed from their rate: fio 2 does not count some kinds."""
-    kinds = [told for kind in ("read", "write") if (told := job.node(kind))]
-    return any(told.number("iops") and not told.count("total_ios") for told in kinds)
+    return any(told.number("iops") and not told.count("total_ios") for told in _directions([job]))
 
 
 def _printed_rate(clones: list[Node]) -> float | None:
     """Return fio's own rate; None of several directions or jobs, each over its own time."""
-    told = [rate for job in clones for kind in ("read", "write") if (rate := _iops(job.node(kind)))]
+    told = [rate for one in _directions(clones) if (rate := one.number("iops"))]
     return told[0] if len(told) == 1 else None
 
 
-def _iops(told: Node | None) -> float | None:
-    return told.number("iops") if told else None
+def _directions(jobs: Iterable[Node]) -> list[Node]:
+    """Return what jobs say of their reads and of their writes."""
+    return [found for job in jobs for kind in ("read", "write") if (found := job.node(kind))]
 
 
 def _moved_bytes(told: Node | None) -> int:

@@ -43,7 +43,6 @@ _INTERVAL_LATENCY = (
     re.compile(rf"(response time): *{_FIGURE} *\((\d{{1,3}})%\)", re.IGNORECASE),
 )
 _LABELLED = re.compile(rf"\s*([A-Za-z0-9][\w/.,() -]{{0,60}}?): +{_FIGURE}(?:\s*\({_FIGURE} per sec\.\))?")
-_SPREAD = re.compile(rf"/{_FIGURE}\s*$")
 _PERCENTILE = re.compile(r"(?:approx\. *)?(\d{1,3}(?:\.\d{1,2})?)(?:th|st|nd|rd)? percentile")
 _OPERATIONS = re.compile(
     r"\s*Operations performed: +(\d{1,18}) reads?, +(\d{1,18}) writes?, +(\d{1,18}) other"
@@ -296,7 +295,5 @@ def _take_labelled(run: Output, text: Text, at: int, line: str) -> None:
         run.percentiles_ms[percentile[1]] = value
         return
     run.figures[label] = value
-    if label == "events (avg/stddev)" and (spread := _SPREAD.match(line, found.end(2))):
-        run.figures["events stddev"] = number(text, at, spread[1], "the standard deviation of events")
     if found[3]:
         run.figures[f"{label} per s"] = number(text, at, found[3], f"{label} per second")
