@@ -163,7 +163,7 @@ def _verdict(
         if outcome == "inconclusive" or not _is_precise(pair.test.interval, plan):
             needed = _what_decides(gathered, pair, pair.test, comparisons)
         if outcome == "inconclusive":
-            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed)
+            reasons = list(_why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed))
     return Verdict(
         factor=pair.factor,
         level=pair.cell.level(pair.factor),
@@ -227,41 +227,40 @@ def _why_inconclusive(
     plan: Plan,
     comparisons: int,
     needed: int | None,
-) -> list[Message]:
+) -> Iterator[Message]:
     """Say why a ratio is inconclusive, and what would probably decide it."""
     if test.log_deviation is None:
-        return []
+        return
     ratio = test.interval
     if ratio.excludes(1) and p_adjusted is not None:
-        why = say(
+        yield say(
             "the interval excludes 1, but not after Holm's correction over {verdicts} (p {p:.2g})",
             verdicts=counted(comparisons, "verdict"),
             p=p_adjusted,
         )
     else:
-        why = say(
+        yield say(
             "the interval holds both 1 and differences of more than {band:.3g}", band=share(plan.same_within)
         )
     if plan.precision is not None and _is_precise(ratio, plan):
-        return [why, say("a finer `precision` in `[design]` would probably decide it")]
-    if needed is None:
+        yield say("a finer `precision` in `[design]` would probably decide it")
+    elif needed is None:
         longer = "longer measurements" if plan.imported else "a longer `measure_s`"
         longer = "a larger job" if plan.metric(pair.cell) == "seconds" else longer
-        return [why, _hardly_decided(say(longer), imported=plan.imported)]
-    more = needed - len(plan.blocks())
-    if plan.imported:
-        return [why, say("about {more} of each would probably decide it", more=counted(more, "more run"))]
-    how = say("`blocks = {blocks}`", blocks=needed)
-    if plan.at_most_s is not None:
-        how = say("`--resume` with a longer `--at-most`")
-    blocks = counted(more, "more block")
-    if plan.precision is not None:
-        precise = share(plan.precision)
-        return [
-            why,
-            say("about {more} would probably reach {precise}: {how}", more=blocks, precise=precise, how=how),
-        ]
-    return [why, say("about {more} would probably decide it: {how}", more=blocks, how=how)]
+        yield _hardly_decided(say(longer), imported=plan.imported)
+    elif plan.imported:
+        runs = counted(needed - len(plan.blocks()), "more run")
+        yield say("about {more} of each would probably decide it", more=runs)
+    else:
+        how = say("`blocks = {blocks}`", blocks=needed)
+        if plan.at_most_s is not None:
+            how = say("`--resume` with a longer `--at-most`")
+        blocks, precise = counted(needed - len(plan.blocks()), "more block"), plan.precision
+        if precise is None:
+            yield say("about {more} would probably decide it: {how}", more=blocks, how=how)
+        else:
+            form = "about {more} would probably reach {precise}: {how}"
+            yield say(form, more=blocks, precise=share(precise), how=how)
 
 
 def _hardly_decided(longer: Message, *, imported: bool) -> Message:
