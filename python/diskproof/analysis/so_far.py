@@ -76,12 +76,13 @@ def cells(plan: Plan, looked: Iterable[Looked]) -> list[CellSoFar]:
     return [
         CellSoFar(
             cell,
-            geometric_mean_interval(known) if (known := _known(of_cell[cell.id])) else None,
+            geometric_mean_interval(known) if known else None,
             len(of_cell[cell.id]),
             len(known),
             planned.count(cell.id),
         )
         for cell in plan.cells
+        for known in [[one.figure for one in of_cell[cell.id] if one.figure]]
     ]
 
 
@@ -109,10 +110,6 @@ def _test(
 ) -> RatioTest | None:
     blocks = sorted(above.keys() & below.keys())
     return ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
-
-
-def _known(looked: Iterable[Looked]) -> list[float]:
-    return [one.figure for one in looked if one.figure]
 
 
 def _positive(value: float | None) -> float | None:

@@ -21,7 +21,7 @@ from diskproof.results.load_host import LoadHost
 from diskproof.results.machine import differences
 from diskproof.results.plan import Cell
 from diskproof.results.record import recorded
-from diskproof.stats.intervals import RatioTest, independent_ratio
+from diskproof.stats.intervals import independent_ratio
 from diskproof.stats.multiple import holm
 from diskproof.wording import counted, say, share, us
 
@@ -90,7 +90,8 @@ def equal_hosts(run: Run) -> Iterator[Said]:
         yield Untold("two blocks or more on each host")
         return
     ratios = {host: independent_ratio(speeds_of[host], speeds_of[baseline]) for host in others}
-    adjusted = dict(zip(ratios, holm([_p(ratio) for ratio in ratios.values()]), strict=True))
+    ps = [1.0 if ratio.p is None else ratio.p for ratio in ratios.values()]
+    adjusted = dict(zip(ratios, holm(ps), strict=True))
     for host, ratio in ratios.items():
         low, high = ratio.interval.low, ratio.interval.high
         assert low is not None
@@ -102,10 +103,6 @@ def equal_hosts(run: Run) -> Iterator[Said]:
         if found is note:
             form += ", so it is not known whether they are equal"
         yield found(form, host=host, ratio=ratio.interval.estimate, baseline=baseline, low=low, high=high)
-
-
-def _p(ratio: RatioTest) -> float:
-    return 1.0 if ratio.p is None else ratio.p
 
 
 def _logs(run: Run, cell: Cell) -> dict[str, dict[int, float]]:

@@ -87,9 +87,10 @@ def read_content(text: Text, remarks: list[str]) -> list[Found]:
         )
     if all(line.lstrip()[:1] in ("", "#", ";") for line in text.lines):
         raise ImportRefusedError(f"{text.file} holds comments alone, and sets nothing")
+    known = ", ".join(dict.fromkeys(form.name for form in FORMATS))
     raise ImportRefusedError(
-        f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "
-        "tool's output as it was printed"
+        f"{text.file} is recognised as nothing that diskproof reads; it reads {known}: give the tool's "
+        "output as it was printed"
     )
 
 
@@ -124,10 +125,6 @@ def _remarked(found: Sequence[Found], text: Text, remarks: list[str]) -> Iterato
             yield one.model_copy(update=told)
         else:
             yield one
-
-
-def _known_formats() -> str:
-    return ", ".join(dict.fromkeys(form.name for form in FORMATS))
 
 
 # ---------------------------------------------------------------- the same output read twice

@@ -26,9 +26,8 @@ LINGER_S = 5.0
 """How much longer the load may run while the cut waits for activity."""
 
 
-def _several(given: object) -> object:
-    """Let a single number stand for a list."""
-    return [given] if isinstance(given, int) else given
+_SEVERAL = BeforeValidator(lambda given: [given] if isinstance(given, int) else given)
+"""Lets a single number stand for a list."""
 
 
 class OfCellsChoice(OfLevels):
@@ -107,8 +106,8 @@ class CrashChoice(OfLevels):
     faults: Annotated[list[Name] | None, Distinct] = Field(
         None, min_length=1, description="Only these of `[faults]`; default: all. Each cell also has `none`"
     )
-    clients: Annotated[list[Annotated[int, Field(ge=1, le=1_000)]], BeforeValidator(_several), Distinct] = (
-        Field([8], min_length=1, description="Clients that run it until the cut, each a factor level")
+    clients: Annotated[list[Annotated[int, Field(ge=1, le=1_000)]], _SEVERAL, Distinct] = Field(
+        [8], min_length=1, description="Clients that run it until the cut, each a factor level"
     )
     warehouses: int = Field(1, ge=1, le=1_000, description="Warehouses of `tpcc`")
     accounts: int = Field(1_000, ge=2, le=10_000_000, description="Accounts between which they transfer")

@@ -52,7 +52,8 @@ def make_plan(
         raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")
     loads = _loads(study, cells)
     estimated_s = (
-        sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
+        sum(load_seconds(study, cell.workload) * design.slower + TRIAL_OVERHEAD_S for cell in cells)
+        * design.blocks
         + copied_bytes(study, cells * design.blocks) / COPY_BYTES_PER_S
         + _loading_seconds(study, cells)
     )
@@ -332,10 +333,6 @@ def _block(block: int, cells: list[Cell], random: "np.random.Generator") -> list
         PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cell.id)
         for position, cell in enumerate(order, start=1)
     ]
-
-
-def _trial_seconds(study: Study, cell: Cell) -> float:
-    return load_seconds(study, cell.workload) * study.design.slower + TRIAL_OVERHEAD_S
 
 
 def _trial_bytes(study: Study, cell: Cell) -> int:

@@ -113,9 +113,10 @@ def _files(header: bytes, uid: int) -> list[Path]:
     """Return a user's files in /dev/shm that a header leads to, the list of the others last."""
     listing = _file(struct.unpack_from("I", header, LIST)[0])
     try:
-        words = array("I", _whole_words(listing.read_bytes()))
+        content = listing.read_bytes()
     except OSError:
         return []
+    words = array("I", content[: len(content) // 4 * 4])
     if words[:1] != array("I", [LIST_MAGIC]):
         return [listing] if not any(words) and _is_owned(listing, uid) else []
     others = {_file(word) for word in words} - {listing}
@@ -124,10 +125,6 @@ def _files(header: bytes, uid: int) -> list[Path]:
 
 def _file(handle: int) -> Path:
     return FILES / f"PostgreSQL.{handle}"
-
-
-def _whole_words(content: bytes) -> bytes:
-    return content[: len(content) // 4 * 4]
 
 
 def _is_owned(file: Path, uid: int) -> bool:

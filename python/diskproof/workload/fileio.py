@@ -91,7 +91,8 @@ def load_job(asked: Asked, logs: list[Path], series: Path) -> str:
     load = asked.load
     lines = ["[global]", *_files(load), f"bs={int(load.block_size)}", "ioengine=psync", "thread=1"]
     lines += ["group_reporting=1", f"direct={int(asked.direct)}", "allow_file_create=0", "invalidate=0"]
-    lines += [f"runtime={_ms(asked.seconds)}", *([] if load.is_pass or asked.replays else ["time_based"])]
+    lines.append(f"runtime={max(1, round(asked.seconds * 1000))}ms")
+    lines += [] if load.is_pass or asked.replays else ["time_based"]
     lines += ["end_fsync=1"] if load.is_pass and load.writes else []
     lines += ["zero_buffers=1"] if asked.zeroes else []
     lines += [f"write_iops_log={series}", f"log_avg_msec={_interval_ms(asked)}", "disk_util=0"]
@@ -268,7 +269,3 @@ def _series_files(series: Path) -> list[Path]:
 
 def _interval_ms(asked: Asked) -> int:
     return max(1, round(interval_s(asked.seconds) * 1000))
-
-
-def _ms(seconds: float) -> str:
-    return f"{max(1, round(seconds * 1000))}ms"

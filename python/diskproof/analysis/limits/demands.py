@@ -33,11 +33,8 @@ def demands_of(seen: Observed) -> list[Demand]:
 
 def lowest_bound(demands: Sequence[Demand]) -> Demand | None:
     """Return the demand with the lowest bound."""
-    return min((one for one in demands if one.bound_per_s is not None), key=_bound, default=None)
-
-
-def _bound(demand: Demand) -> float:
-    return demand.bound_per_s or 0.0
+    known = [one for one in demands if one.bound_per_s is not None]
+    return min(known, key=lambda one: one.bound_per_s or 0.0, default=None)
 
 
 Found = Iterator[tuple[str, Limit, Centre, bool]]

@@ -23,7 +23,7 @@ from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
-from diskproof.results.usage import Party, ServerAccount, Usage
+from diskproof.results.usage import Party, ServerAccount
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         inside=inside,
         transactional=transactional,
         timed=timed,
-        counted_s=_of_usage(trials, lambda usage: usage.seconds),
+        counted_s=middle(one.trial.usage.seconds for one in trials if one.trial.usage),
         per_s=per_s,
         latency_us=latency_us,
         completed_us=completed_us,
@@ -317,7 +317,3 @@ def _ratio(value: float | None, of: float | None) -> float | None:
 
 def _of_load(trials: Sequence[Audited], figure: Callable[[LoadResult], float | None]) -> float | None:
     return middle(figure(one.load) for one in trials)
-
-
-def _of_usage(trials: Sequence[Audited], figure: Callable[[Usage], float | None]) -> float | None:
-    return middle(figure(one.trial.usage) for one in trials if one.trial.usage)

@@ -5,7 +5,7 @@ from statistics import median
 
 from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Spread
 from diskproof.results.crash import OF_DISKS, Way
-from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
+from diskproof.results.cut import CutTrial, Recovery
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, geometric_mean_interval
@@ -19,6 +19,7 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
     with_loss = sum(cut.has_loss for cut in telling)
     damaged = sum(cut.is_damaged for cut in telling)
     losses = [cut.lost for cut in telling if cut.lost is not None]
+    ledgers = [cut.ledger for cut in telling if cut.ledger]
     return CutAnswer(
         cell=cell,
         way=way,
@@ -47,12 +48,12 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         acknowledged=sum(_acknowledged(cut) for cut in telling),
         commits_per_s=_commits_per_s([cut for cut in telling if not cut.states]),
         window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),
-        open_windows=sum(cut.ledger is not None and _has_lost_all(cut.ledger) for cut in telling),
+        open_windows=sum(one.lost > 0 and one.last_kept_before_s is None for one in ledgers),
         recovery_s=spread([time for cut in telling if (time := _recovery_s(cut.recovery)) is not None]),
         binlog=_binlog([cut.recovery for cut in telling if cut.recovery]),
         torn_writes=sum(disk.torn_writes for cut in telling for disk in cut.disks),
         states=[cut.states for cut in telling if cut.states],
-        most_lost=max((cut.ledger.lost for cut in telling if cut.ledger and cut.ledger.lost), default=None),
+        most_lost=max((one.lost for one in ledgers if one.lost), default=None),
         gravest=_gravest(telling),
     )
 
@@ -80,10 +81,6 @@ def window_s(cut: CutTrial) -> float | None:
     if cut.ledger is None:
         return None
     return cut.ledger.first_lost_before_s or 0.0
-
-
-def _has_lost_all(ledger: LedgerOutcome) -> bool:
-    return bool(ledger.lost) and ledger.last_kept_before_s is None
 
 
 def spread(values: Sequence[float]) -> Spread | None:

@@ -51,10 +51,6 @@ WHOLE_TIME = 0.98
 """Share of its `runtime` that a job takes if nothing ended it before. A judgement."""
 
 
-def _is_json(text: Text) -> bool:
-    return '"fio version"' in text.content
-
-
 def _read_json(text: Text) -> Iterator[Found]:
     answers = [one for one in objects(text) if one.word("fio version") is not None]
     # With `--status-interval` each report has all that the one before had.
@@ -373,13 +369,9 @@ def _percentiles(node: Node, ns: int) -> dict[str, float]:
     table = node.node("percentile")
     if table is None:
         return {}
-    values = {_short(table, key): table.number(key) for key in table.fields}
-    return {key: value * ns for key, value in values.items() if value is not None and key != "0"}
-
-
-def _short(table: Node, key: str) -> str:
-    """Return ``99.9`` for ``99.900000``."""
-    return f"{number(table.text, table.line, key, 'a percentile'):g}"
+    names = {f"{number(table.text, table.line, key, 'a percentile'):g}": key for key in table.fields}
+    values = {name: table.number(key) for name, key in names.items()}  # ``99.9`` for ``99.900000``
+    return {name: value * ns for name, value in values.items() if value is not None and name != "0"}
 
 
 def _statements(reads: Requests, writes: Requests, syncs: Requests) -> list[StatementType]:
@@ -396,4 +388,4 @@ def _statement(name: str, kind: Literal["read", "write", "other"], told: Request
     )
 
 
-JSON = Format("fio JSON", _is_json, _read_json)
+JSON = Format("fio JSON", lambda text: '"fio version"' in text.content, _read_json)
