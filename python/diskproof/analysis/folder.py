@@ -10,7 +10,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.proofs import why_fails
 from diskproof.analysis.verdicts import is_open, make_verdicts
 from diskproof.audit.check import Evidence
-from diskproof.audit.registry import audit_trial
+from diskproof.audit.registry import all_findings
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
@@ -74,13 +74,9 @@ def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:
 
 def findings_of(folder: RunFolder, trial: Trial) -> list[Finding]:
     """Return what a recorded trial says of itself, and what its checks find."""
-    found = list(trial.findings)
-    if trial.finished:
-        plan = folder.plan()
-        rates, machine = _throughputs(folder, plan, trial), folder.machine()
-        at = machine.at(plan.host_of(trial.id)) if machine else None
-        found += audit_trial(Evidence(trial, plan.cell(trial.cell), plan, at, rates))
-    return found
+    plan, machine = folder.plan(), folder.machine()
+    at = machine.at(plan.host_of(trial.id)) if machine else None
+    return all_findings(Evidence(trial, plan.cell(trial.cell), plan, at, _throughputs(folder, plan, trial)))
 
 
 def _series_of(folder: RunFolder, plan: Plan, trials: Sequence[Trial]) -> dict[str, list[float]]:

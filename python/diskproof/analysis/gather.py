@@ -12,8 +12,8 @@ from diskproof.audit.registry import (
     RESULT_CHECKS,
     RUN_CHECKS,
     TRIAL_CHECKS,
+    all_findings,
     audit_run,
-    audit_trial,
     bars_comparison,
 )
 from diskproof.results.load import LoadResult
@@ -72,8 +72,7 @@ class Gathered:
             if trial.cell in known:
                 at = machine.at(hosts.get(trial.id)) if machine else None
                 evidence = Evidence(trial, known[trial.cell], plan, at, series.get(trial.id, ()))
-                findings = _merged(trial, audit_trial(evidence))
-                self._by_cell[trial.cell].append(Audited(trial, findings, at))
+                self._by_cell[trial.cell].append(Audited(trial, all_findings(evidence), at))
         valid = [one.trial for one in self.all() if one.valid]
         # A run of cuts alone has no trials to be asked whether they are enough.
         self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []
@@ -222,11 +221,6 @@ def _failed(check: str, failed: int, trials: int) -> Message:
         trials=trials,
         check=check,
     )
-
-
-def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:
-    """Return the findings of the record and those of the audit that it does not hold yet."""
-    return [*trial.findings, *(finding for finding in audited if finding not in trial.findings)]
 
 
 def kind_of(finding: Finding) -> Hashable:

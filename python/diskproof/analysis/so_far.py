@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from diskproof.analysis.answers import Outcome
 from diskproof.analysis.verdicts import FEWEST_PAIRS, decide
 from diskproof.audit.check import Evidence
-from diskproof.audit.registry import audit_trial
+from diskproof.audit.registry import all_findings
 from diskproof.audit.run import compared_pairs
 from diskproof.results.factor import Factor
 from diskproof.results.machine import Machine
@@ -60,7 +60,7 @@ class PairSoFar:
 def look(trial: Trial, plan: Plan, machine: Machine | None) -> Looked:
     """Look at one trial; its series is left alone, so no check that needs it says anything."""
     cell = plan.cell(trial.cell)
-    found = [*trial.findings, *audit_trial(Evidence(trial, cell, plan, machine))]
+    found = all_findings(Evidence(trial, cell, plan, machine))
     counts = trial.finished and not any(one.severity == "invalid" for one in found)
     load, metric = trial.load if counts else None, plan.metric(cell)
     figure, speed = (load.figure(metric), load.speed(metric)) if load else (None, None)

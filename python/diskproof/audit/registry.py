@@ -118,6 +118,12 @@ def audit_trial(evidence: Evidence) -> list[Finding]:
     return [finding for one in checks for finding, _ in one.findings(evidence)]
 
 
+def all_findings(evidence: Evidence) -> list[Finding]:
+    """Return what a trial says of itself, and what its checks find that it does not say."""
+    said = evidence.trial.findings
+    return [*said, *(one for one in audit_trial(evidence) if one not in said)]
+
+
 def audit_run(whole: Run) -> list[tuple[Finding, Sequence[str]]]:
     """Return what the checks say about a run, each with the cells concerned (none: the whole run)."""
     return [finding for one in RUN_CHECKS for finding in one.findings(whole)]

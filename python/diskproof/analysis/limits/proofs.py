@@ -8,12 +8,12 @@ from diskproof.analysis.limits.records import Outcome, ProofAnswer
 from diskproof.analysis.limits.thresholds import FEWEST_PAIRS, LITTLE
 from diskproof.audit.check import Evidence
 from diskproof.audit.host import taken_by_others
-from diskproof.audit.registry import audit_trial
+from diskproof.audit.registry import all_findings
 from diskproof.families.durability import commits_wait_for_flush
 from diskproof.results.limit import Prediction, ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.trial import Finding, Trial
+from diskproof.results.trial import Trial
 from diskproof.stats.intervals import Interval, paired_ratio
 from diskproof.wording import Message, say, share, us
 
@@ -47,7 +47,8 @@ def why_fails(pair: ProofPair, plan: Plan, machine: Machine | None, series: Seri
     found = [
         say("{side}: {why}", side=side, why=finding.message)
         for side, evidence in sides
-        for finding in _invalidating(evidence)
+        for finding in all_findings(evidence)
+        if finding.severity == "invalid"
     ]
     if found:
         return found
@@ -144,12 +145,6 @@ def _measured(plan: Plan, counting: Sequence[ProofPair]) -> Interval:
 def _same(pair: ProofPair, last: ProofPair) -> bool:
     same_limit = (pair.cell, pair.limit) == (last.cell, last.limit)
     return same_limit and pair.intervention.same_change(last.intervention)
-
-
-def _invalidating(evidence: Evidence) -> list[Finding]:
-    found = list(evidence.trial.findings)
-    found += audit_trial(evidence) if evidence.trial.finished else []
-    return [finding for finding in found if finding.severity == "invalid"]
 
 
 def _as_changed(pair: ProofPair, cell: Cell, plan: Plan, machine: Machine | None, series: Series) -> Evidence:
