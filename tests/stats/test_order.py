@@ -44,6 +44,17 @@ def test_a_block_that_broke_off_does_no_harm() -> None:
     assert trend.change < -0.08
 
 
+def test_ten_thousand_trials_with_gaps_are_sized_closely() -> None:
+    made = _run(seed=4, slope=-0.02, drift=0.0001, blocks=1250)
+    with_gaps = [one for at, one in enumerate(made) if at % 7]
+    trend = _found(position_effect(with_gaps))
+    assert trend.p < 0.01
+    assert trend.change == pytest.approx(math.expm1(-0.02 * 7), abs=0.005)
+    drift = _found(block_drift(with_gaps))
+    assert drift.p < 0.01
+    assert drift.change == pytest.approx(math.expm1(0.0001 * 1249), abs=0.01)
+
+
 def _only(block: int) -> Observation:
     return Observation(cell="a", block=block, position=1, log_value=block / 100)
 

@@ -16,6 +16,9 @@ PERMUTATIONS = 2000
 FEW = 33
 """Blocks up to which Kendall's test is exact; its sum is near enough to normal for more."""
 
+SINGULAR = 1e-9
+"""Equations whose share is smaller follow from the others: a mean may be the cells' or the blocks'."""
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -73,23 +76,19 @@ def block_drift(observations: Sequence[Observation]) -> Trend | None:
     numbers = sorted({one.block for one in observations})
     if len(numbers) < 5:
         return None
-    by_cell = {one.cell: 0.0 for one in observations}
-    for cell in by_cell:
-        by_cell[cell] = float(np.mean([one.log_value for one in observations if one.cell == cell]))
-    means = [
-        float(np.mean([one.log_value - by_cell[one.cell] for one in observations if one.block == number]))
-        for number in numbers
-    ]
-    slopes = [
-        (later - mean) / (numbers[index + step] - numbers[index])
-        for index, mean in enumerate(means)
-        for step, later in enumerate(means[index + 1 :], start=1)
-    ]
+    by_cell = grouped(observations, lambda one: one.cell)
+    usual = {cell: float(np.mean([one.log_value for one in ours])) for cell, ours in by_cell.items()}
+    by_block = grouped(observations, lambda one: one.block)
+    means = np.array(
+        [np.mean([one.log_value - usual[one.cell] for one in by_block[number]]) for number in numbers]
+    )
+    at, (first, later) = np.array(numbers), np.triu_indices(len(numbers), 1)
+    slopes = (means[later] - means[first]) / (at[later] - at[first])
     slope = float(np.median(slopes))
     return Trend(change=math.expm1(slope * (numbers[-1] - numbers[0])), p=_kendall_p(slopes, len(numbers)))
 
 
-def _kendall_p(slopes: Sequence[float], n: int) -> float:
+def _kendall_p(slopes: NDArray[np.float64], n: int) -> float:
     """Return the two-sided p of Kendall's test from the slopes of all pairs of n: exact for few without ties.
 
     The orders of n with k inversions are those of n - 1 with k less what the last can add, 0 to n - 1
@@ -106,16 +105,20 @@ def _kendall_p(slopes: Sequence[float], n: int) -> float:
 
 
 def _residuals(observations: Sequence[Observation]) -> NDArray[np.float64]:
-    """Return what cells and blocks do not explain: least squares on both, since blocks may be incomplete."""
-    cells = sorted({one.cell for one in observations})
-    blocks = sorted({one.block for one in observations})
-    design = np.array(
-        [
-            [one.cell == cell for cell in cells] + [one.block == block for block in blocks]
-            for one in observations
-        ],
-        dtype=np.float64,
-    )
+    """Return what cells and blocks do not explain: least squares on both, since blocks may be incomplete.
+
+    The effects of whichever are more are put into the equations of the others, which are then few.
+    """
     values = np.array([one.log_value for one in observations], dtype=np.float64)
-    solution = np.linalg.lstsq(design, values, rcond=None)[0]
-    return np.asarray(values - design @ solution, dtype=np.float64)
+    cells = np.unique([one.cell for one in observations], return_inverse=True)[1]
+    blocks = np.unique([one.block for one in observations], return_inverse=True)[1]
+    few, many = sorted((cells, blocks), key=np.max)
+    of_each = np.bincount(many)
+    met = np.zeros((few.max() + 1, of_each.size))
+    np.add.at(met, (few, many), 1)
+    shares = met / of_each
+    left = np.diag(np.bincount(few)) - shares @ met.T
+    right = np.bincount(few, values) - shares @ np.bincount(many, values)
+    of_few = np.linalg.lstsq(left, right, rcond=SINGULAR)[0]
+    of_many = (np.bincount(many, values) - of_few @ met) / of_each
+    return np.asarray(values - of_few[few] - of_many[many], dtype=np.float64)
