@@ -42,7 +42,7 @@ class Audited:
         """Whether the trial's figures are used."""
         return self.trial.finished and not any(one.severity == "invalid" for one in self.findings)
 
-    @property
+    @cached_property
     def load(self) -> LoadResult:
         """What was measured; only valid trials are asked."""
         assert self.trial.load is not None
@@ -143,7 +143,7 @@ class Gathered:
 
     def bars(self, cell: Cell, other: Cell) -> list[Message]:
         """Return why two cells must not be compared though both have valid trials."""
-        reasons = [reason for side in (cell, other) for reason in self.bars_of(side)]
+        reasons = [reason for side in (cell, other) for reason in self.once(Gathered.bars_of, side)]
         pair = {cell.id, other.id}
         reasons += [
             say("{message}; {remedy}", message=finding.message, remedy=finding.remedy)

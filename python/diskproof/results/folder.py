@@ -275,7 +275,7 @@ class RunFolder:
 
     def _every(self, name: str, record: type[Kept]) -> Iterator[Kept]:
         known: _Known | None = None
-        shared: dict[str, Record] = {}
+        shared: dict[object, Record] = {}
         for number, line in enumerate(self._lines(name), start=1):
             one = self._parsed(record, f"{name}, line {number},", line)
             _share(one, shared)
@@ -355,10 +355,13 @@ OFTEN_EQUAL = ("settings", "open_files", "places")
 """Lists of which most trials of a cell have the same parts: two thirds of a record."""
 
 
-def _share(record: Record, known: dict[str, Record]) -> None:
+def _share(record: Record, known: dict[object, Record]) -> None:
     """Let a record have the parts of an earlier one where they are equal: thousands need far less memory."""
-    for parts in (getattr(record, name, []) for name in OFTEN_EQUAL):
-        parts[:] = [known.setdefault(one.model_dump_json(), one) for one in parts]
+    for name in OFTEN_EQUAL:
+        parts = getattr(record, name, [])
+        # Places have parts of their own, and only their text can be looked for.
+        keys = [one.model_dump_json() if name == "places" else tuple(vars(one).values()) for one in parts]
+        parts[:] = [known.setdefault(key, one) for key, one in zip(keys, parts, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +140,7 @@ def _scalar(text: str) -> "pa.Scalar[Any]":
 def _part(batch: "pa.RecordBatch", wanted: dict[str, str | None]) -> "pa.RecordBatch":
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    for column, value in wanted.items():
-        if value is not None:
-            batch = batch.filter(pc.equal(batch.column(column), _scalar(value)))
-    return batch
+    masks = [
+        pc.equal(batch.column(name), _scalar(value)) for name, value in wanted.items() if value is not None
+    ]
+    return batch.filter(reduce(pc.and_, masks)) if masks else batch

@@ -167,6 +167,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
 
     accounted = trials if covers_tables else []
     waiting, waiting_at_all = _waiting(accounted)
+    account, account_per_s, account_each = _accounts(accounted, each)
     return Observed(
         **vars(side),
         family=family,
@@ -202,11 +203,9 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         ),
         virtual=virtual_disks([one.trial for one in trials], places),
         threads=threads_of(trials, clients, log_roles, embedded=embedded),
-        account=_account(accounted, lambda value, _: value),
-        account_per_s=_account(
-            accounted, lambda value, one: _ratio(value, one.trial.usage.seconds if one.trial.usage else None)
-        ),
-        account_each=_account(accounted, each),
+        account=account,
+        account_per_s=account_per_s,
+        account_each=account_each,
         waiting=waiting,
         waiting_at_all=waiting_at_all,
     )
@@ -273,22 +272,26 @@ def _commits_per_s(load: LoadResult) -> float | None:
 # ---------------------------------------------------------------- the server's own account
 
 
-def _account(
-    trials: Sequence[Audited], measure: Callable[[float | None, Audited], float | None]
-) -> ServerAccount:
-    used = [(one, one.trial.usage.account) for one in trials if one.trial.usage]
-    accounts = [(one, account) for one, account in used if account]
-
-    def figure(account: ServerAccount, name: str) -> float | None:
-        value: float | None = getattr(account, name)
-        if name == "log_flush_s" and value is not None:
-            value += account.binlog_flush_s or 0.0
-        return value
-
-    names = ServerAccount.model_fields.keys() - {"waiting_sessions"}
-    return ServerAccount.model_validate(
-        {name: middle(measure(figure(account, name), one) for one, account in accounts) for name in names}
-    )
+def _accounts(
+    trials: Sequence[Audited], each: Callable[[float | None, Audited], float | None]
+) -> list[ServerAccount]:
+    """Return what the server counted: in all, in a second, and for a transaction."""
+    found: list[dict[str, list[float | None]]] = [{}, {}, {}]
+    for one in trials:
+        usage = one.trial.usage
+        if usage is None or usage.account is None:
+            continue
+        counted = usage.account.model_dump(exclude={"waiting_sessions"}, exclude_none=True)
+        if "log_flush_s" in counted:
+            counted["log_flush_s"] += counted.get("binlog_flush_s", 0.0)
+        for name, value in counted.items():
+            figures = (value, _ratio(value, usage.seconds), each(value, one))
+            for values, figure in zip(found, figures, strict=True):
+                values.setdefault(name, []).append(figure)
+    return [
+        ServerAccount.model_validate({name: middle(values) for name, values in figures.items()})
+        for figures in found
+    ]
 
 
 def _waiting(trials: Sequence[Audited]) -> tuple[dict[Limit, float], float | None]:
