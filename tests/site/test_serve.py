@@ -248,11 +248,16 @@ def test_only_reading_is_possible(tmp_path: Path, serve: Serve) -> None:
             assert b" 405 " in connection.recv(100), method
 
 
-def test_ctrl_c_ends_it_in_good_order_also_with_a_viewer(tmp_path: Path, serve_apart: ServeApart) -> None:
+@pytest.mark.parametrize("looks", [1, 2])
+def test_ctrl_c_ends_it_in_good_order_also_with_a_viewer(
+    tmp_path: Path, serve_apart: ServeApart, looks: int
+) -> None:
+    """After two looks the server sleeps for up to 20 s."""
     grown_folder, _ = grown(tmp_path / "runs")
     served = serve_apart(tmp_path / "runs")
     with urlopen(f"{served.address}run/mine/{LATE}/events", timeout=60) as events:
-        assert events.readline()
+        for _ in range(looks):
+            until(events, "event: now")
         served.process.send_signal(signal.SIGINT)
         _, complaints = served.process.communicate(timeout=40)
     assert served.process.returncode == 0

@@ -95,7 +95,7 @@ def serving() -> Iterator[Serve]:
         patch.setattr(serve, "MOST_WAIT_S", serve.EVERY_S)
         yield begin
         for server, _ in started:
-            server.should_exit = True
+            server.should_exit = server.force_exit = True  # viewers are let go
         for _, thread in started:
             thread.join()
 

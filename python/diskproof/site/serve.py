@@ -3,12 +3,14 @@
 import asyncio
 import hmac
 import ipaddress
+import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
@@ -16,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.server import HANDLED_SIGNALS
 
 from diskproof.history.shelf import RUN_NAME, folders, runs_in
 from diskproof.refusal import RefusalError
@@ -58,9 +59,9 @@ COOKIE = "diskproof"
 class Pages:
     """What is answered to each address."""
 
-    def __init__(self, root: Path, is_ending: Callable[[], bool]) -> None:
-        """Answer for the runs below a root, until the server is ending."""
-        self._root, self._following, self._is_ending = root, Following(root), is_ending
+    def __init__(self, root: Path) -> None:
+        """Answer for the runs below a root."""
+        self._root, self._following = root, Following(root)
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
@@ -118,8 +119,6 @@ class Pages:
                 spent_s = time.thread_time() - at_s if at_s else 0.0
                 at_s = time.thread_time()
                 await asyncio.sleep(min(max(EVERY_S, spent_s / MOST_SHARE), MOST_WAIT_S))
-                if self._is_ending():
-                    return
         yield _event("end", "")
 
     async def metrics(self, _: Request) -> Response:
@@ -232,27 +231,21 @@ class QuietServer(uvicorn.Server):
     """A server that sleeps until it is asked: by itself it would look for its end ten times a second."""
 
     async def main_loop(self) -> None:
-        """Wait for a signal that ends it."""
-        await self.on_tick(0)
-        ended, loop = asyncio.Event(), asyncio.get_running_loop()
+        """Answer requests, until a signal."""
+        await asyncio.Event().wait()
 
-        def end(number: int) -> None:
-            self.handle_exit(number, None)
-            ended.set()
-
-        for number in HANDLED_SIGNALS:
-            loop.add_signal_handler(number, end, number)
-        await ended.wait()
-        for number in HANDLED_SIGNALS:
-            loop.remove_signal_handler(number)
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn calls it
+        """End at once: nothing is to be undone."""
+        # To end viewers, the loop and Python one by one takes long for a process that gives way to others.
+        os._exit(0)
 
 
 def server_of(root: Path, token: str | None) -> QuietServer:
     """Return what answers for the runs below a root; without a token it must listen on loopback alone."""
     _prepare()
-    routes = Pages(root, lambda: server.should_exit).routes()
+    routes = Pages(root).routes()
     inner = Starlette(routes=routes, exception_handlers={RefusalError: _refused})
-    server = QuietServer(
+    return QuietServer(
         uvicorn.Config(
             Guard(inner, token),
             log_config=None,
@@ -264,10 +257,8 @@ def server_of(root: Path, token: str | None) -> QuietServer:
             server_header=False,
             date_header=False,
             limit_concurrency=MOST_AT_ONCE,
-            timeout_graceful_shutdown=3,
         )
     )
-    return server
 
 
 METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
