@@ -20,7 +20,7 @@ from diskproof.run import trials
 from diskproof.storage import path_cost
 from support import disk_path, forks, fresh
 from support.browser import chromium
-from support.containers import engine
+from support.containers import engine, make_images
 from support.shared import FOLDER, memory_or_disk, short_folder
 from support.workers import share
 
@@ -138,7 +138,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def podman_here() -> Iterator[None]:
     """Let the environment name a Podman with images of this machine's servers."""
-    with engine():
+    with engine() as folder:
+        make_images(folder)
         yield
 
 

@@ -1,4 +1,4 @@
-"""Images made of the servers that this machine has, for a Podman with a storage of its own."""
+"""A Podman with a storage of its own, and images made of the servers that this machine has."""
 
 import os
 import shutil
@@ -34,8 +34,8 @@ removed by the reset of another."""
 
 
 @contextmanager
-def engine() -> Iterator[None]:
-    """Let the environment name a Podman with the images."""
+def engine() -> Iterator[Path]:
+    """Let the environment name a Podman without images, and yield the folder in which it has all."""
     if not shutil.which("podman"):
         pytest.skip("podman is missing")
     folder = Path(tempfile.mkdtemp(prefix="dp-images-"))
@@ -47,8 +47,7 @@ def engine() -> Iterator[None]:
         patch.setenv("CONTAINERS_STORAGE_CONF", str(folder / "storage.conf"))
         patch.setenv("CONTAINERS_CONF", str(folder / "containers.conf"))
         try:
-            _make_images(folder)
-            yield
+            yield folder
         finally:
             podman("system", "reset", "--force", check=False)
             shutil.rmtree(folder, ignore_errors=True)
@@ -61,7 +60,7 @@ def podman(*arguments: str, check: bool = True) -> str:
     return ended.stdout
 
 
-def _make_images(folder: Path) -> None:
+def make_images(folder: Path) -> None:
     """Copy both servers and what they need into one tree, and import it under both names."""
     tree = folder / "tree"
     mariadb, postgresql = find_mysql(wanted="MariaDB").binary, find_postgresql().programs

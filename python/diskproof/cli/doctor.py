@@ -109,7 +109,7 @@ def _privileges() -> Check:
         "privileges",
         f"{who}: cannot mount, so /dev/shm is main memory; MariaDB maps its redo log there, and writes it "
         "without system calls",
-        remedy="run as root (in a container with CAP_SYS_ADMIN) for a tmpfs of a stated size",
+        remedy="run as root (a container with `--privileged`) for a tmpfs of a stated size",
     )
 
 

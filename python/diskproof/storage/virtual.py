@@ -340,7 +340,7 @@ def missing_means(*, block: bool = True) -> str | None:
     if not FUSE.exists():
         return (
             f"{FUSE} does not exist: load the kernel's module (`modprobe fuse`), "
-            "or give the container the device"
+            "or start the container with `--privileged`"
         )
     if not os.access(FUSE, os.R_OK | os.W_OK):
         return f"you may not use {FUSE}: run as root, or have root run `chmod a+rw {FUSE}`"
@@ -354,7 +354,7 @@ def missing_means(*, block: bool = True) -> str | None:
     if not LOOP_CONTROL.exists():
         return (
             f"{LOOP_CONTROL} does not exist: load the kernel's module (`modprobe loop`), "
-            "or give the container the device"
+            "or start the container with `--privileged`"
         )
     return None
 
