@@ -1,6 +1,6 @@
-"""Man page of the lab, from the declarations that its help has: tools/man.py diskproof.1.
+"""Man page and completions of the lab, from the declarations that its help has: tools/share.py FOLDER.
 
-The pages of the two programs come from theirs: `cargo run --package diskproof-man`.
+The man pages of the two programs come from theirs: `cargo run --package diskproof-man`.
 """
 
 import re
@@ -11,6 +11,13 @@ from docutils.core import publish_string
 
 from diskproof import __version__
 from diskproof.cli import app
+
+COMPLETIONS = {
+    "bash": "bash-completion/completions/diskproof",
+    "zsh": "zsh/site-functions/_diskproof",
+    "fish": "fish/vendor_completions.d/diskproof.fish",
+}
+"""Where shells look below a prefix; pipx links them there."""
 
 
 def page() -> str:
@@ -29,5 +36,13 @@ def page() -> str:
     return str(publish_string(head + body, writer="manpage", settings_overrides=settings))
 
 
+def main(folder: Path) -> None:
+    """Write all of it."""
+    texts = {path: f"{app.generate_completion(shell=shell)}\n" for shell, path in COMPLETIONS.items()}
+    for path, text in {**texts, "man/man1/diskproof.1": page()}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page())
+    main(Path(sys.argv[1]))
