@@ -6,13 +6,14 @@ The man pages of the two programs come from theirs: `cargo run --package diskpro
 import re
 import sys
 from pathlib import Path
+from typing import Literal
 
 from docutils.core import publish_string
 
 from diskproof import __version__
 from diskproof.cli import app
 
-COMPLETIONS = {
+COMPLETIONS: dict[Literal["bash", "zsh", "fish"], str] = {
     "bash": "bash-completion/completions/diskproof",
     "zsh": "zsh/site-functions/_diskproof",
     "fish": "fish/vendor_completions.d/diskproof.fish",
