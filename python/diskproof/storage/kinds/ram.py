@@ -40,8 +40,8 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     if not can_mount() and (not SHARED_MEMORY.is_dir() or free_bytes(SHARED_MEMORY) < need_bytes):
         raise StorageError(
             f"storage `{name}`: you may not mount a tmpfs here, and {SHARED_MEMORY} has less than the "
-            f"{numbers.size(need_bytes)} that data set and load need; run as root, raise --shm-size of the "
-            f"container, or {LESS_ROOM}"
+            f"{numbers.size(need_bytes)} that data set and load need; run as root, in a container with "
+            f"`--privileged` or a larger `--shm-size`, or {LESS_ROOM}"
         )
 
 
