@@ -31,7 +31,7 @@ def page() -> str:
     head = (
         "=========\ndiskproof\n=========\n\n"
         f"{'-' * len(app.help)}\n{app.help}\n{'-' * len(app.help)}\n\n"
-        f":Version: {__version__}\n:Manual section: 1\n\n"
+        f":Version: {__version__}\n:Manual section: 1\n\nSynopsis\n--------\n"
     )
     settings = {"output_encoding": "unicode", "report_level": 3, "halt_level": 3}
     return str(publish_string(head + body, writer="manpage", settings_overrides=settings))
