@@ -135,7 +135,7 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
         lost = cut.id == first
         folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
     said = [one.line for one in actions(analyse_folder(folder))]
-    assert "To be surer: more cuts: that only fast on ssd lost databases may be chance." in said
+    assert "To be surer: `--cuts 59`: that only fast on ssd lost databases may be chance." in said
 
 
 @pytest.mark.parametrize("way", ["kill", "power"])

@@ -19,7 +19,7 @@ from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
 from support.prices import GB, make_price, with_prices
 from support.runs import MakeRun, Run
-from support.trials import change, make_plan, make_trials
+from support.trials import change, make_plan, make_trials, typical_rate
 
 DISK, SSD = make_price("sas", 160.0), make_price("x25-e", 415.5, size_bytes=32 * GB)
 
@@ -126,23 +126,25 @@ def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: Mak
 
 
 @pytest.mark.parametrize(
-    ("amounts", "said"),
+    ("faster", "amounts", "price", "to_do"),
     [
-        ((60.0, 40.0), "in USD: disk 60, dram 40"),
-        ((60.0, 150.0), "in USD: disk 60, dram 150; dram costs 2.5 times as much"),
-        ((60.0,), "in USD: disk 60"),
+        ("ssd", (60.0, 40.0), "in USD: disk 60, ssd 40", "ssd: faster, and costs less."),
+        ("ssd", (60.0, 150.0), "in USD: disk 60, ssd 150; ssd costs 2.5 times as much", ""),
+        ("ssd", (60.0,), "in USD: disk 60", ""),
+        ("dram", (60.0, 40.0), "in USD: disk 60, dram 40", ""),  # it keeps nothing
     ],
 )
 def test_one_screen_says_what_the_faster_costs(
-    make_run: MakeRun, amounts: tuple[float, ...], said: str
+    make_run: MakeRun, faster: str, amounts: tuple[float, ...], price: str, to_do: str
 ) -> None:
-    bought = {
-        name: [make_price(name, amount)] for name, amount in zip(("disk", "dram"), amounts, strict=False)
-    }
-    _, analysis = make_run(with_prices(make_plan(storages=("disk", "dram"), blocks=5), **bought))
+    storages = ("disk", faster)
+    bought = {name: [make_price(name, amount)] for name, amount in zip(storages, amounts, strict=False)}
+    plan = with_prices(make_plan(storages=storages, blocks=5), **bought)
+    trials = make_trials(plan, lambda cell: typical_rate(cell) * (1 + (cell.storage == faster)))
+    _, analysis = make_run(plan, trials)
     known = dict(lines(analysis))
-    assert known["Price"] == said
-    assert (known["To do"] == "dram: faster, and costs less.") == (amounts[-1] < amounts[0])
+    assert known["Price"] == price
+    assert (known["To do"] == to_do) == bool(to_do)
 
 
 def test_json_has_them_all(priced: Run) -> None:

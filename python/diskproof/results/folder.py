@@ -360,7 +360,7 @@ def _share(record: Record, known: dict[object, Record]) -> None:
     for name in OFTEN_EQUAL:
         parts = getattr(record, name, [])
         # Places have parts of their own, and only their text can be looked for.
-        keys = [one.model_dump_json() if name == "places" else tuple(vars(one).values()) for one in parts]
+        keys = [one.model_dump_json() if name == "places" else (name, *vars(one).values()) for one in parts]
         parts[:] = [known.setdefault(key, one) for key, one in zip(keys, parts, strict=True)]
 
 

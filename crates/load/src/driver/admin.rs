@@ -152,7 +152,10 @@ impl<S: Bulk> SessionAdmin<S> {
                 match session.poll() {
                     Poll::Pending => {}
                     Poll::Ready(Err(fault)) if !matches!(fault, Fault::Server(_)) => {
-                        return Poll::Ready(Err(fault));
+                        return Poll::Ready(Err(match refusal.take() {
+                            Some(Err(refused)) => refused,
+                            _ => fault,
+                        }));
                     }
                     Poll::Ready(reply) => refusal = Some(reply),
                 }

@@ -1,6 +1,6 @@
 """What a run comes to, in one sentence, and how sure that is; with the rows below it needs no more."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.asked import (
@@ -110,14 +110,17 @@ def _largest(analysis: Analysis) -> str:
     every = [one.held for one in asked(analysis) if is_alike(one, first)]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     ratios = [one.ratio.estimate for one in most if one.ratio]
-    likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in most if one.ratio) else ""
-    by = verdict_words.by_how_much(*ratios, where=apart)
     rest = otherwise_measured(analysis, most)
-    also = verdict_words.amount(*(one.ratio.estimate for one in rest if one.ratio)) if rest else ""
+    likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in (*most, *rest) if one.ratio) else ""
+    by = verdict_words.by_how_much(*ratios, where=apart)
     where = verdict_words.places([one.held for one in most], every, "comparisons") or _shared(every)
-    if rest:
-        return f"{level} is {likely}{by} {baseline}{_loads(most)}; {also}{_loads(rest)}."
-    return f"{level} is {likely}{by} {baseline}{where}."
+    if not rest:
+        return f"{level} is {likely}{by} {baseline}{where}."
+    loads = {one.held["workload"] for one in most}
+    under = [held for held in every if held["workload"] in loads]
+    where = verdict_words.places([one.held for one in most], under, "comparisons")
+    also = verdict_words.amount(*(one.ratio.estimate for one in rest if one.ratio))
+    return f"{level} is {likely}{by} {baseline}{_loads(most)}{where}; {also}{_loads(rest)}."
 
 
 def _loads(some: Sequence[Verdict]) -> str:
@@ -306,6 +309,8 @@ def _ends(analysis: Analysis) -> str:
     known = [ends for one in most if (ends := verdict_words.interval(one.outcome, one.ratio, times=times))]
     if not known:
         return ""
+    sides = [{one.held.get("storage", ""), one.level, one.baseline} for one in most]
+    storages = set().union(*sides)
     said = f": {known[-1]}" if len(known) == 1 else f"s: {known[0]} and {known[-1]}"
     if known[1:] and len({verdict_words.amount(ratio.estimate) for ratio in ratios}) == 1:
         # The answer has one figure for all of them.
@@ -314,13 +319,14 @@ def _ends(analysis: Analysis) -> str:
         f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
         for one in otherwise_measured(analysis, most)[:1]
     )
-    return f"{confidence(analysis)} interval{said}{' times' * times}{_on(analysis)}{also}"
+    return f"{confidence(analysis)} interval{said}{' times' * times}{_on(analysis, storages)}{also}"
 
 
-def _on(analysis: Analysis) -> str:
-    """Return that disks were virtual."""
+def _on(analysis: Analysis, storages: Collection[str]) -> str:
+    """Return that one of these is a virtual disk."""
     places = analysis.machine.places if analysis.machine else []
-    return " on virtual disks" if any(one.virtual for one in places) else ""
+    virtual = any(one.virtual and one.storage in storages for one in places)
+    return " on virtual disks" if virtual else ""
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -346,7 +352,8 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
         noun = "try" if safety.faults else "cut"
-        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{_on(analysis)}")
+        on = _on(analysis, {one.cell.storage for one in worst})
+        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{on}")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
             said[0] += f": losses in under {cut_words.points(max(spared))} of cuts may be missed"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):

@@ -1,5 +1,6 @@
 """What to do after a run, the most urgent first: about the measurement, and about the database."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -23,6 +24,8 @@ CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof cr
 """Cuts the power of a model of a hard disk: two levels, 20 times each."""
 
 PROFILE = "`diskproof disk profile DIRECTORY --quick`"
+
+CUTS = re.compile(r" --cuts \d+")
 
 RARE, CUTS_FOR_RARE = 0.05, 59
 """So many cuts without a loss show that at most that share loses something: 1 - 0.05**(1/n)."""
@@ -127,13 +130,11 @@ def _surer(analysis: Analysis) -> Iterator[str]:
         if not any(one.way == "power" for one in safety.answers):
             yield f"{CUT_BY_ITSELF} cuts power: only a virtual disk can lose it."
         elif any(share > RARE for share in spared) and not any(one.states for one in safety.answers):
-            resume = "" if "--cuts" in analysis.plan.resume else analysis.plan.resume
-            command = f"{resume} --cuts {CUTS_FOR_RARE}".strip()
-            yield f"`{command}`."
-        if lost := dict.fromkeys(
-            cut_words.level(one.b.cell) for one in whole_losses_by_chance(safety.answers)
-        ):
-            yield f"more cuts: that only {numbers.listed([*lost], 2)} lost databases may be chance."
+            command = f"{CUTS.sub('', analysis.plan.resume)} --cuts {CUTS_FOR_RARE}".strip()
+            by_chance = whole_losses_by_chance(safety.answers)
+            lost = numbers.listed(list(dict.fromkeys(cut_words.level(one.b.cell) for one in by_chance)), 2)
+            why = f"that only {lost} lost databases may be chance" if lost else "more losses would show"
+            yield f"`{command}`: {why}."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     if analysis.plan.scale and not (crash and crash.states):

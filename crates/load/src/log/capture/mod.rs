@@ -8,6 +8,7 @@ mod stream;
 mod tests;
 mod value;
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
@@ -282,6 +283,9 @@ impl Connection {
 
     /// Looks for the protocol in the first bytes of a connection, or from the middle of one.
     fn look(&mut self, side: usize, bytes: &[u8], out: &mut Out<'_>) -> State {
+        if self.client.is_none() && out.wanted == Dialect::Mysql && mysql::is_greeting(bytes) {
+            self.client = Some(1 - side);
+        }
         let by_client = self.client.map(|client| client == side);
         let Some(dialect) = protocol(bytes, by_client) else {
             if by_client.is_none() && self.looks < MOST_LOOKS {
@@ -404,20 +408,29 @@ impl Connections {
         Ok(())
     }
 
-    /// Passes over what holds most if all connections together hold too much.
-    fn make_room(&mut self, out: &mut Out<'_>) {
-        let all: usize = self.open.values().map(Connection::held_bytes).sum();
+    /// Passes over those that hold most if all connections together hold too much.
+    fn make_room(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+        let mut held: Vec<_> = self
+            .open
+            .values_mut()
+            .map(|it| (it.held_bytes(), it))
+            .collect();
+        let mut all: usize = held.iter().map(|(bytes, _)| bytes).sum();
         if all <= MOST_HELD_BYTES {
-            return;
+            return Ok(());
         }
-        let half_mean = all / self.open.len() / 2;
-        for connection in self.open.values_mut() {
-            if connection.held_bytes() > half_mean {
-                out.unread(TOO_MUCH);
-                connection.state = State::Passed;
-                connection.streams = Default::default();
+        held.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
+        for (bytes, connection) in held {
+            if all <= MOST_HELD_BYTES / 2 {
+                break;
             }
+            all -= bytes;
+            out.unread(TOO_MUCH);
+            connection.lose(None, out)?;
+            connection.state = State::Passed;
+            connection.streams = Default::default();
         }
+        Ok(())
     }
 }
 
@@ -436,7 +449,7 @@ pub(super) fn read(mut inputs: Inputs, wanted: Dialect, sink: &mut dyn Sink) -> 
             let packet = out.at.packet + 1;
             out.at = At { us, packet };
             if packet.is_multiple_of(LOOK_AFTER) {
-                connections.make_room(&mut out);
+                connections.make_room(&mut out)?;
             }
             match packet::segment(network, data) {
                 Some(segment) => connections.take(&segment, &mut out),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::task::Poll;
 
+use mysql_common::Value;
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::HandshakeResponse;
@@ -288,7 +289,13 @@ fn literals(sent: &[u8], marks: usize, have_names: bool, types: &[u8]) -> Option
             continue;
         }
         let value = binary_value(&mut rest, code, sign & UNSIGNED != 0)?;
-        found.push(value.as_sql(false).into_bytes());
+        // With its exponent, so that it is a double and no decimal.
+        let literal = match value {
+            Value::Double(value) => format!("{value:e}"),
+            Value::Float(value) => format!("{:e}", f64::from(value)),
+            other => other.as_sql(false),
+        };
+        found.push(literal.into_bytes());
     }
     (rest.0.is_empty() && count >= marks).then_some((found, types))
 }

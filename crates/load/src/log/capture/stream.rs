@@ -1,5 +1,7 @@
 //! What one side of a connection sends: bytes in their order, out of segments.
 
+use super::ENTRY_BYTES;
+
 /// Segments that are kept until a gap before them is filled.
 const MOST_AHEAD: usize = 1000;
 
@@ -27,7 +29,10 @@ impl Stream {
     }
 
     pub(super) fn held_bytes(&self) -> usize {
-        let ahead = self.ahead.iter().map(|(_, bytes)| bytes.len());
+        let ahead = self
+            .ahead
+            .iter()
+            .map(|(_, bytes)| ENTRY_BYTES + bytes.len());
         self.begun.len() + ahead.sum::<usize>()
     }
 

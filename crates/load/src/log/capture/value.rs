@@ -11,21 +11,30 @@ const EPOCH_DAYS: i64 = 10_957;
 /// Below it all types are the server's own; users' enumerations and many others send text.
 const FIRST_OF_USERS: u32 = 16_384;
 
-/// A value as a literal; numbers bare, so that operators find their types.
+/// A value as a literal; numbers bare if they have their type so, or else with it, so that operators find it.
 pub(super) fn literal(oid: u32, value: &[u8], is_binary: bool) -> Option<Vec<u8>> {
     let decoded = is_binary.then(|| text(oid, value));
     let value = match &decoded {
         Some(decoded) => decoded.as_deref()?.as_bytes(),
         None => value,
     };
-    let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    // int8, int2, int4, oid, float4, float8, numeric
-    let is_number = matches!(oid, 20 | 21 | 23 | 26 | 700 | 701 | 1700);
-    if is_number && !value.is_empty() && value.iter().all(is_digit) {
+    let kind = match oid {
+        20 => "::int8",
+        21 => "::int2",
+        23 => "::int4",
+        26 => "::oid",
+        700 => "::float4",
+        701 => "::float8",
+        1700 => "::numeric",
+        _ => "",
+    };
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let has_digits = !value.is_empty() && value.iter().all(is_digit);
+    if has_digits && matches!(oid, 20 | 21 | 23 | 26) {
         return Some(value.to_vec());
     }
     let parts: Vec<_> = value.split(|&byte| byte == b'\'').collect();
-    Some([&b"'"[..], &parts.join(&b"''"[..]), b"'"].concat())
+    Some([&b"'"[..], &parts.join(&b"''"[..]), b"'", kind.as_bytes()].concat())
 }
 
 /// The text of a value in its binary form.
