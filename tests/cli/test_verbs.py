@@ -303,7 +303,7 @@ def test_a_plan_refuses_what_a_run_would(tmp_path: Path) -> None:
     for old, new, said in (
         (".diskproof/disk", "full", "`disk`: {}/full is not empty (it holds `letter`)"),
         (".diskproof/disk", "/mntt/ssd/x", "`disk`: /mntt/ssd does not exist, so /mntt/ssd/x would lie on /"),
-        ("10_000", "10_000_000", "data set and load need about 8.777 GiB, but the tmpfs holds 1 GiB"),
+        ("10_000", "1_500_000", "data set and load need about 1.495 GiB, but the tmpfs holds 1 GiB"),
         ("measure_s = 1.0", "measure_s = 600", "or lower `measure_s`"),
         ("[tunings.fast]", 'variables.synchronus = "off"', "`safest` on server `sqlite`: SQLite refuses its"),
     ):
