@@ -49,15 +49,10 @@ def is_alike(one: Verdict, other: Verdict) -> bool:
 
 def otherwise_measured(analysis: Analysis, most: Sequence[Verdict]) -> list[Verdict]:
     """Return verdicts like these on the same levels by another measure, such as requests of files."""
-    return [
-        one
-        for one in asked(analysis)
-        if most
-        and is_alike(one, most[0])
-        and (one.outcome, one.ratio is None) == (most[0].outcome, False)
-        and one.metric != most[0].metric
-        and "workload" in one.held
-    ]
+    if not most:
+        return []
+    alike = [one for one in asked(analysis) if is_alike(one, most[0]) and one.outcome == most[0].outcome]
+    return [one for one in alike if one.ratio and one.metric != most[0].metric and "workload" in one.held]
 
 
 def flush_costs_us(analysis: Analysis) -> list[tuple[Verdict, float]]:

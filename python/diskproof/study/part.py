@@ -116,7 +116,7 @@ Percentage = Annotated[
 """A share, written as people do: ``3 %``, or ``0.03``."""
 
 PATH = WithJsonSchema({"type": "string", "format": "path"})
-"""What an editor is told of a file that is read at once."""
+"""How an editor that knows the study's schema sees the path of a file."""
 
 OptionFile = Annotated[KeptOptions, BeforeValidator(_option_file), PATH]
 """A server's option file: my.cnf, postgresql.conf."""

@@ -8,7 +8,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.machine import Place, ServerFacts
 from diskproof.results.plan import Plan
 from diskproof.stats.grouping import grouped
-from diskproof.wording import numbers
+from diskproof.wording import Message, numbers, say
 
 TUNINGS: dict[Level, str] = {
     "safest": "commits wait for the disk",
@@ -89,7 +89,7 @@ def in_short(analysis: Analysis, level: str) -> str:
     if what is None and level in LEVELS:
         what = None if own else TUNINGS[level]  # with settings of the study's own it is another level
     elif what is None and own:
-        what = _with_base(analysis, own.text)
+        what = _with_base(analysis, own)
     return f"{level} = {what}" if what else level
 
 
@@ -128,7 +128,7 @@ def _own_tuning(analysis: Analysis, name: str) -> str:
         (one for one in analysis.level_risks if one.tuning == name),
         lambda one: numbers.listed([loss.text for loss in one.losses]),
     )
-    said = [_with_base(analysis, what.text)] if what else []
+    said = [_with_base(analysis, what)] if what else []
     said += (
         (f"in {numbers.listed([one.server for one in alike])} " if len(by_losses) > 1 else "")
         + (f"after a power cut {losses}" if losses else TUNINGS["safest"])
@@ -137,12 +137,13 @@ def _own_tuning(analysis: Analysis, name: str) -> str:
     return ", ".join(said)
 
 
-def _with_base(analysis: Analysis, own: str) -> str:
+def _with_base(analysis: Analysis, own: Message) -> str:
     """Return what a level of the user's own is; what it starts from last, if that was not tested."""
-    base, _, changes = own.partition(" ")
-    if changes and base in LEVELS and base not in _levels(analysis, "tuning"):
-        return f"{changes.removeprefix('with ')}, the rest as in {base} ({TUNINGS[base]})"
-    return own
+    base = next((one for one in LEVELS if one == own.values.get("base")), None)
+    if base is None or base in _levels(analysis, "tuning"):
+        return own.text
+    changes = say("{changes}", changes=own.values["changes"]).text
+    return f"{changes}, the rest as in {base} ({TUNINGS[base]})"
 
 
 def workloads(analysis: Analysis) -> Iterator[str]:

@@ -133,7 +133,7 @@ def _surer(analysis: Analysis) -> Iterator[str]:
             command = f"{CUTS.sub('', analysis.plan.resume)} --cuts {CUTS_FOR_RARE}".strip()
             by_chance = whole_losses_by_chance(safety.answers)
             lost = numbers.listed(list(dict.fromkeys(cut_words.level(one.b.cell) for one in by_chance)), 2)
-            why = f"that only {lost} lost databases may be chance" if lost else "more losses would show"
+            why = f"that only {lost} lost databases may be chance" if lost else "rarer losses would show"
             yield f"`{command}`: {why}."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."

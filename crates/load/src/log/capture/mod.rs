@@ -29,7 +29,7 @@ const LOOK_AFTER: u64 = 4096;
 const ENTRY_BYTES: usize = 200;
 /// Segments of a connection that began before the capture in which its protocol is looked for.
 const MOST_LOOKS: u32 = 100;
-/// A statement whose reply is lost is told as begun at most so long ago.
+/// A statement without a reply counts as begun at most this long before that is noticed.
 const LONGEST_WAIT_US: i64 = 300_000_000;
 
 const LOST: &str = "a statement cut by packets that are lost or cut short (tcpdump -s 0)";

@@ -1,4 +1,4 @@
-//! PostgreSQL's parameters as literals. Types are told by their numbers (`pg_type.dat` in the server's source).
+//! PostgreSQL's parameters as literals. A type is known by its number, from the server's `pg_type.dat`.
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::types;
