@@ -59,10 +59,11 @@ def main(words: Sequence[str] | None = None) -> int:
     console = Console(width=130)
     clones: dict[str, Clone] = {}
     folder, effort = arguments.out.with_suffix(""), QUICK if arguments.quick else FULL
+    effort = effort.lasting(arguments.seconds) if arguments.seconds else effort
     folder.mkdir(parents=True, exist_ok=True)
     if not (arguments.simulate or arguments.again):
         for name in names:
-            keep_measured(name, effort, folder / f"{name}.json")
+            keep_measured(name, effort, folder / f"{name}.json", arguments.dilation)
     for name in names:
         material = (
             simulated_material(name, effort) if arguments.simulate else kept_material(folder / f"{name}.json")
@@ -89,6 +90,8 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--simulate", action="store_true", help="measure in virtual time, not with fio")
     parser.add_argument("--quick", action="store_true", help="as `diskproof disk clone --quick`")
     parser.add_argument("--again", action="store_true", help="measure nothing; fit what was measured before")
+    parser.add_argument("--seconds", type=float, help="of each cell, as `diskproof disk clone --seconds`")
+    parser.add_argument("--dilation", type=int, default=1, help="as `diskproof disk attach --dilation`")
     parser.add_argument("--only", nargs="+", help="some of the disks")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the file of every figure, value by value")
     return parser.parse_args(words)
@@ -139,10 +142,10 @@ def _observation(probe: Probe, told: disk.Facts) -> Observation:
 # ---------------------------------------------------------------- through a block device
 
 
-def keep_measured(name: str, effort: Effort, record: Path) -> None:
+def keep_measured(name: str, effort: Effort, record: Path, dilation: int) -> None:
     """Attach a disk, measure its block device, and keep the profile; nothing if it cannot be served here."""
     record.unlink(missing_ok=True)
-    if call(["disk", "attach", name, "--none"]) != 0:
+    if call(["disk", "attach", name, "--none", "--dilation", str(dilation)]) != 0:
         return
     try:
         material, invalid = measured(name, effort, name)

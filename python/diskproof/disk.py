@@ -51,7 +51,7 @@ class TooFastError(DiskError):
         return (
             f"`{self.device}` is too fast for this machine: its model answers a 4 KiB read in "
             f"{self.model_read_us:.1f} µs, and the path to a virtual disk alone takes {self.path_us:.1f} µs. "
-            "Let time pass slower (`dilation` in a study), use a slower device or a faster machine, or serve "
+            "Let time pass slower (`dilation` in a study, `--dilation` of an attached disk), use a slower device or a faster machine, or serve "
             f"it slower than it is with {option}"
         )
 

@@ -148,6 +148,22 @@ def test_a_bare_disk_twice_and_its_profile(folder: Path, capsys: Screen) -> None
 
 
 @needs_root
+def test_a_disk_in_slow_time_is_profiled_in_its_own(folder: Path, capsys: Screen) -> None:
+    code, out, err = said(capsys, *SLOW, "--none", "--size", "64MiB", "--dilation", "8")
+    assert code == 0, err
+    assert "8 times slower" in out
+    options = ("--size", "16MiB", "--seconds", "0.2", "--only", "random-read-4k-qd1", "--json", "p.json")
+    began_s = time.monotonic()
+    _, out, _ = said(capsys, "profile", "slow", *options)
+    assert time.monotonic() - began_s > 8 * 0.2
+    assert "time passed 8 times slower" in " ".join(out.split())
+    cell = json.loads((folder / "p.json").read_text())["cells"][0]
+    assert "clocksource=clock_gettime" in cell["job"]
+    assert 0.2 <= cell["seconds"] < 0.4
+    assert COMMAND_US / 2 < cell["requests"]["mean_us"] < 2 * COMMAND_US
+
+
+@needs_root
 def test_fileio_on_a_slow_disk_runs_whole_rounds(folder: Path, capsys: Screen) -> None:
     assert said(capsys, *SLOW, "--size", "128MiB")[0] == 0
     options = ("--size", "16MiB", "--seconds", "0.05", "--only", "fileio", "--json", "p.json")
@@ -245,6 +261,7 @@ def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen
         ([*SLOW, "--mount", "/proc/foo"], "/proc/foo cannot be made ("),
         (["attach", "slow.toml", "--memory-limit", "1 EiB"], "lower --memory-limit, or"),
         (["attach", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
+        (["attach", "slow.toml", "--dilation", "0"], "--dilation takes a number from 1 to 64, not 0"),
         (["attach", "slow.toml", "--as", ""], "cannot name a disk"),
         (["attach", "slow.toml", "--none", "--mount", "x"], "leave out --mount"),
         (["attach", "slow.toml", "--filesystem", "xfs"], "xfs needs at least 300 MiB"),

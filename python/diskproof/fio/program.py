@@ -38,6 +38,9 @@ FEW_DESCRIPTORS = 64
 MOST_BYTES = 64 * MIB
 """Of its result, which has a histogram for each kind of request of a job."""
 
+OWN_CLOCK = "clocksource=clock_gettime\n"
+"""Of a job in slow time: a CPU's own counter has no other time."""
+
 Result = dict[str, Any]
 
 

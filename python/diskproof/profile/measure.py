@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from diskproof import __version__
+from diskproof.disk import write_clock
 from diskproof.fio import program as fio
+from diskproof.fio.program import OWN_CLOCK
 from diskproof.profile.jobs import (
     FILEIO_FILES,
     FILEIO_MOST_ROUNDS,
@@ -26,6 +28,7 @@ from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_c
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine, ProfilePlace
 from diskproof.system.counters import HostCounters, host_counters
 from diskproof.system.cpus import usable
+from diskproof.system.dilation import FOLLOWS, TrialTime
 from diskproof.system.journal import Journal, machine_taken
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
@@ -81,7 +84,7 @@ def profile_of(wanted: Wanted, effort: Effort, plan: Plan, watcher: Watcher) -> 
     probes = plan(ready.place)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     before = _cpu_times()
-    place, cells = _measure_all(effort, ready, probes, engine, watcher)
+    place, cells = _measure_all(effort, ready, probes, engine, watcher, wanted.time)
     taken = _taken_between(before, _cpu_times())
     return Profile(
         diskproof_version=__version__,
@@ -127,12 +130,20 @@ def describe() -> ProfileMachine:
 class Bench:
     """Where fio works, cell after cell."""
 
-    def __init__(self, journal: Journal, length: Length) -> None:
-        """Make the folder for jobs and results."""
-        self._starter = Starter(journal)
+    def __init__(self, journal: Journal, length: Length, own_time: TrialTime) -> None:
+        """Make the folder for jobs and results. fio's clock is that of the place."""
         self._folder = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}-fio")  # noqa: S108
         self._length = length
+        self._time = own_time
+        clock = self._folder / "clock.so"
+        if own_time.dilation > 1:
+            write_clock(clock)
+        self._starter = Starter(journal).with_variables(own_time.environment(clock))
         self._alone_s: dict[tuple[str, int], float] = {}
+
+    def real_s(self, seconds: float) -> float:
+        """Return how long seconds of the place's time take."""
+        return self._time.real_s(seconds)
 
     def measure(self, probe: Probe, target: Target, longest_s: float) -> ProfileCell:
         """Measure one probe; a job that fails is a cell with an error."""
@@ -181,11 +192,17 @@ class Bench:
 
     def _run(self, probe: Probe, text: str, longest_s: float) -> ProfileCell:
         job_file = self._folder / f"{probe.name}.fio"
+        if self._time.dilation > 1:
+            text += OWN_CLOCK
         job_file.write_text(text)
+        began_s = self._time.now_s()
         try:
-            return to_cell(probe, text, fio.run(self._starter, job_file, longest_s))
+            cell = to_cell(probe, text, fio.run(self._starter, job_file, self.real_s(longest_s)))
         except fio.FioError as error:
             return ProfileCell(probe=probe, job=text, error=str(error))
+        if self._time.now_s() - began_s < FOLLOWS * cell.seconds:
+            raise fio.FioError("fio does not take the disk's slow time (is it linked statically?): install another")
+        return cell.model_copy(update={"cpu_share": (cell.cpu_share or 0.0) / self._time.dilation})
 
 
 def _rounds_of(cell: ProfileCell) -> float:
@@ -205,14 +222,14 @@ def _is_whole(cell: ProfileCell, length: Length) -> bool:
 
 
 def _measure_all(
-    effort: Effort, ready: Ready, probes: Sequence[Probe], engine: str, watcher: Watcher
+    effort: Effort, ready: Ready, probes: Sequence[Probe], engine: str, watcher: Watcher, own_time: TrialTime
 ) -> tuple[ProfilePlace, list[ProfileCell]]:
     with (
         machine_taken(f"profile of {ready.place.name}", watcher.left_behind) as journal,
         ready.open(journal) as (place, file),
     ):
         target = Target(file, place.size_bytes, place.direct, engine)
-        bench = Bench(journal, Length(effort.seconds, effort.ramp_s))
+        bench = Bench(journal, Length(effort.seconds, effort.ramp_s), own_time)
         if ready.makes_file:  # first the pass that writes it, even if the choice of cells leaves it out
             probes = [THE_WRITING_PASS, *(probe for probe in probes if probe != THE_WRITING_PASS)]
         return place, _one_by_one(bench, effort, target, probes, watcher)
@@ -221,7 +238,7 @@ def _measure_all(
 def _one_by_one(
     bench: Bench, effort: Effort, target: Target, probes: Sequence[Probe], watcher: Watcher
 ) -> list[ProfileCell]:
-    estimates_s = [estimated_s(probe, effort, target.size_bytes) for probe in probes]
+    estimates_s = [bench.real_s(estimated_s(probe, effort, target.size_bytes)) for probe in probes]
     watcher.begins(probes, sum(estimates_s))
     began, cells = time.monotonic(), []
     for done, probe in enumerate(probes):

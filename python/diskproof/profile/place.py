@@ -12,6 +12,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.profile import ProfilePlace
 from diskproof.storage.disks import check_disk, held, use
 from diskproof.storage.kinds.base import resolved
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import block_device, describe, mount_of, number_text
 from diskproof.system.own_folder import expanded
@@ -46,6 +47,8 @@ class Wanted:
     """Where it lies, if the name is not its path."""
     virtual: str | None = None
     """The device model, if the place is a virtual disk of ours."""
+    time: TrialTime = REAL
+    """In which it answers."""
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from diskproof.results.usage import CpuUse, VirtualUse
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
 from diskproof.run.sampler import NothingWatched
-from diskproof.run.slower import FOLLOWS, OwnTimeError
+from diskproof.run.slower import OwnTimeError
 from diskproof.storage.copy import settle
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.cuts import seed_of
 from diskproof.study.loads.fileio import Fileio
 from diskproof.system.counters import open_files
+from diskproof.system.dilation import FOLLOWS
 from diskproof.system.mounts import device_number
 from diskproof.system.threads import Threads
 from diskproof.wording import say

@@ -18,7 +18,7 @@ from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyFile
 from diskproof.study.storages import StorageChoice
 from diskproof.system.cpu_quota import why_no_quota
-from diskproof.system.dilation import TrialTime
+from diskproof.system.dilation import FOLLOWS, TrialTime
 
 LATE_PATHS = 5.0
 """At most 1 answer in 100 is later than so many times the path. It was 3.3 to 4.0 times for MariaDB and
@@ -30,9 +30,6 @@ SLEEP: dict[Protocol, str] = {"mysql": "SELECT SLEEP({seconds})", "postgresql": 
 
 PROBE_S = 0.05
 """How long a server is asked to sleep, in its own time."""
-
-FOLLOWS = 0.8
-"""A server that sleeps a smaller share of that by the lab's clock keeps other time."""
 
 
 class OwnTimeError(RefusalError):

@@ -28,6 +28,7 @@ from diskproof.storage.filesystem import (
 )
 from diskproof.storage.kinds.base import StorageError, resolved
 from diskproof.study.places import FileSystem
+from diskproof.system.dilation import TrialTime
 from diskproof.system.endings import ignore_endings
 from diskproof.system.journal import Journal, state_folder, undo
 from diskproof.system.loops import lies_on
@@ -56,6 +57,7 @@ class Attachment(BaseModel):
     socket: Path
     filesystem: FileSystem | None = None
     mount_point: Path | None = None
+    dilation: int = 1
     warnings: tuple[str, ...] = ()
     """Warnings of the program at its start."""
 
@@ -63,6 +65,11 @@ class Attachment(BaseModel):
     def control(self) -> disk.Control:
         """The control socket of the disk."""
         return disk.Control(self.socket)
+
+    @property
+    def time(self) -> TrialTime:
+        """The time in which it answers."""
+        return TrialTime(self.dilation, self.dilation)
 
     @property
     def alive(self) -> bool:
@@ -142,7 +149,7 @@ def _attach(wanted: Wanted, journal: Journal) -> Attachment:
         make_filesystem(attached.block, wanted.filesystem, blank=True)
     if wanted.filesystem:
         mount_point = _made(wanted.mount_point or MOUNTS / wanted.name, journal)
-        mount(attached.block, mount_point, blank_options(wanted.filesystem, None), journal)
+        mount(attached.block, mount_point, blank_options(wanted.filesystem, None, wanted.dilation), journal)
     attached.control.set_timing(on=True)
     attached.control.ask("reset")
     return Attachment(
@@ -154,6 +161,7 @@ def _attach(wanted: Wanted, journal: Journal) -> Attachment:
         socket=attached.control.path,
         filesystem=wanted.filesystem,
         mount_point=mount_point,
+        dilation=wanted.dilation,
         warnings=attached.served.warnings,
     )
 

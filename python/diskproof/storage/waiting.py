@@ -37,6 +37,7 @@ from typing import Literal
 from diskproof.disk import Control, Facts
 from diskproof.results.usage import DeviceUsage, Waiting
 from diskproof.system.counters import between, device_counters
+from diskproof.system.dilation import REAL, TrialTime
 
 LEAST_REQUESTS = 50
 """Fewer of a kind show nothing: those at either end of the phase may be in only one account."""
@@ -99,8 +100,10 @@ class Account:
 
 
 @contextmanager
-def watched(control: Control, block_name: str, path_us: float | None) -> Iterator[Account]:
-    """Let a disk count from now; at the end the yielded object has both accounts."""
+def watched(
+    control: Control, block_name: str, path_us: float | None, own_time: TrialTime = REAL
+) -> Iterator[Account]:
+    """Let a disk count from now; at the end the yielded object has both accounts, in the disk's own time."""
     account = Account()
     control.ask("reset")
     before = device_counters(block_name)
@@ -108,7 +111,7 @@ def watched(control: Control, block_name: str, path_us: float | None) -> Iterato
     after = device_counters(block_name)
     account.statistics = control.ask("statistics")
     if before and after:
-        account.waiting = compare(account.statistics, [between(before, after)], path_us)
+        account.waiting = compare(account.statistics, [own_time.own(between(before, after))], path_us)
 
 
 def _kinds(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float) -> list[Kind]:

@@ -15,6 +15,7 @@ AT_MOST_S = 1200.0
 
 
 Dilation = Literal[1, 2, 4, 8, 16, 32, 64, "auto"]
+MOST_DILATION = 64
 
 
 class Design(Part):

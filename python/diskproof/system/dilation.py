@@ -16,6 +16,9 @@ from diskproof.system.programs import environment
 
 Counted = TypeVar("Counted", bound=Record)
 
+FOLLOWS = 0.8
+"""A program that sleeps or works for a smaller share of its time by the lab's clock keeps other time."""
+
 
 @dataclass(frozen=True)
 class TrialTime:

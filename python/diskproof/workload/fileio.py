@@ -14,7 +14,7 @@ from pathlib import Path
 
 from diskproof.fio import replay
 from diskproof.fio.figures import Requests, as_latency, reads_of, seconds_of, syncs_of, writes_of
-from diskproof.fio.program import FEW_DESCRIPTORS, Result, escaped
+from diskproof.fio.program import FEW_DESCRIPTORS, OWN_CLOCK, Result, escaped
 from diskproof.results.load import ClientAccount, FileRequests, Latency, LoadResult, StatementType
 from diskproof.stats.quantiles import known_percentiles
 from diskproof.study.loads.fileio import Fileio
@@ -97,8 +97,7 @@ def load_job(asked: Asked, logs: list[Path], series: Path) -> str:
     lines += ["zero_buffers=1"] if asked.zeroes else []
     lines += [f"write_iops_log={series}", f"log_avg_msec={_interval_ms(asked)}", "disk_util=0"]
     lines += ["lat_percentiles=1", "clat_percentiles=0"]
-    # A CPU's own counter has no other time.
-    lines += ["clocksource=clock_gettime"] if asked.time.dilation > 1 else []
+    lines += [OWN_CLOCK.strip()] if asked.time.dilation > 1 else []
     for number, log in enumerate(logs):
         lines += [f"[client-{number}]", f"read_iolog={escaped(log)}", "replay_no_stall=1"]
     return "\n".join(lines if asked.replays else [*lines, *_pattern(asked)]) + "\n"

@@ -11,6 +11,7 @@ from diskproof.cli.screen import results, say
 from diskproof.refusal import RefusalError
 from diskproof.storage.attached import Attachment, Wanted
 from diskproof.storage.attached import attach as attach_disk
+from diskproof.study.design import MOST_DILATION
 from diskproof.study.part import NAME_PATTERN
 from diskproof.wording.numbers import size as sized
 
@@ -28,6 +29,7 @@ def attach(
     memory_limit: str | None = None,
     name: Annotated[str | None, Parameter(name="--as")] = None,
     seed: int = 1,
+    dilation: int = 1,
     below_floor: bool = False,
 ) -> int:
     """Attach a virtual disk as a block device, by default with a file system on it.
@@ -55,12 +57,17 @@ def attach(
         Name of the disk, needed if one device is attached twice.
     seed
         Seed of the model's random draws.
+    dilation
+        How many times slower time passes for this disk, up to 64, so that this machine can serve it;
+        `disk profile` and `disk clone` measure it in its own time.
     below_floor
         Attach a device that is faster than this machine can serve; its figures are then too slow.
 
     """
     if seed < 0:
         raise RefusalError(f"--seed takes a number from 0, not {seed}")
+    if not 1 <= dilation <= MOST_DILATION:
+        raise RefusalError(f"--dilation takes a number from 1 to {MOST_DILATION}, not {dilation}")
     wanted = Wanted(
         device=device,
         name=_name(device, name),
@@ -71,6 +78,7 @@ def attach(
         image=image,
         memory_limit_bytes=None if memory_limit is None else size_of("--memory-limit", memory_limit),
         seed=seed,
+        dilation=dilation,
         below_floor=below_floor,
     )
     if none and mount:
@@ -98,6 +106,8 @@ def _tell(attached: Attachment) -> None:
     rows.append(("block device", str(attached.block)))
     if attached.mount_point:
         rows.append(("mounted", f"{attached.mount_point} ({attached.filesystem})"))
+    if attached.dilation > 1:
+        rows.append(("time", f"{attached.dilation} times slower"))
     rows.append(("detach with", f"diskproof disk detach {attached.name}"))
     for what, shown in rows:
         results.print(f"{what:13} {shown}", soft_wrap=True)

@@ -25,8 +25,10 @@ class Punctuality:
 def named(place: str, size_bytes: int, write: str | None) -> tuple[Attachment | None, Wanted]:
     """Return what the user calls so: a path, or else an attached disk."""
     attached = None if Path(place).exists() else find(place)
-    at = (attached.mount_point or attached.block) if attached else None
-    return attached, Wanted(place, size_bytes, write, at, attached.facts.device if attached else None)
+    if attached is None:
+        return None, Wanted(place, size_bytes, write)
+    at = attached.mount_point or attached.block
+    return attached, Wanted(place, size_bytes, write, at, attached.facts.device, attached.time)
 
 
 @contextmanager
@@ -36,7 +38,7 @@ def punctuality(attached: Attachment | None) -> Iterator[Punctuality]:
     if attached is None:
         yield found
         return
-    with watched(attached.control, attached.block.name, attached.facts.path_us) as account:
+    with watched(attached.control, attached.block.name, attached.facts.path_us, attached.time) as account:
         yield found
     statistics, waiting = account.statistics, account.waiting
     if statistics["late"]:
@@ -44,6 +46,10 @@ def punctuality(attached: Attachment | None) -> Iterator[Punctuality]:
     if waiting and waiting.late:
         found.notes.append(_waited_words(waiting))
     found.invalid = bool(found.notes)
+    if attached.dilation > 1:
+        found.notes.append(
+            say("time passed {times} times slower for disk and fio; figures are in its own", times=attached.dilation)
+        )
     if label := attached.facts.label:
         found.notes.append(as_message(label))
 
