@@ -51,8 +51,8 @@ class TooFastError(DiskError):
         return (
             f"`{self.device}` is too fast for this machine: its model answers a 4 KiB read in "
             f"{self.model_read_us:.1f} µs, and the path to a virtual disk alone takes {self.path_us:.1f} µs. "
-            "Let time pass slower (`dilation` in a study, `--dilation` of an attached disk), use a slower device or a faster machine, or serve "
-            f"it slower than it is with {option}"
+            "Let time pass slower (`dilation` in a study, `--dilation` to attach it), use a slower device or "
+            f"a faster machine, or serve it slower than it is with {option}"
         )
 
 

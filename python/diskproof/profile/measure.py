@@ -201,7 +201,9 @@ class Bench:
         except fio.FioError as error:
             return ProfileCell(probe=probe, job=text, error=str(error))
         if self._time.now_s() - began_s < FOLLOWS * cell.seconds:
-            raise fio.FioError("fio does not take the disk's slow time (is it linked statically?): install another")
+            raise fio.FioError(
+                "fio does not take the disk's slow time (is it linked statically?): install another"
+            )
         return cell.model_copy(update={"cpu_share": (cell.cpu_share or 0.0) / self._time.dilation})
 
 

@@ -48,7 +48,10 @@ def punctuality(attached: Attachment | None) -> Iterator[Punctuality]:
     found.invalid = bool(found.notes)
     if attached.dilation > 1:
         found.notes.append(
-            say("time passed {times} times slower for disk and fio; figures are in its own", times=attached.dilation)
+            say(
+                "time passed {times} times slower for disk and fio; figures are in its own",
+                times=attached.dilation,
+            )
         )
     if label := attached.facts.label:
         found.notes.append(as_message(label))
