@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
-from diskproof.study.scales import scaled
+from diskproof.study.scales import scaled, whole_by
 
 QUICKSTART = (Path(__file__).parents[1] / "support" / "eight_cells.toml").read_text()
 SHORT = '\n[scales.short]\nshrinks = "rows"\ncarries = "the order"\n'
@@ -36,6 +36,15 @@ def test_a_scale_changes_the_tunings_that_a_file_has_by_saying_nothing() -> None
     assert short.tunings["fast"].variables == {"x": 1}
     said = "the file has no `[tunings.mine]`; known here: safest, fast"
     assert said in complaint(f'{silent}{SHORT}tunings.mine.base = "fast"\n')
+
+
+def test_the_whole_study_needs_a_scale_without_changes_unless_it_is_the_usual_one() -> None:
+    short = f"{QUICKSTART}{SHORT}design.blocks = 2\n"
+    assert whole_by(short) == ""
+    assert whole_by(f'scale = "short"\n{short}') is None
+    full = '[scales.full]\nshrinks = "nothing"\ncarries = "all"\n'
+    assert whole_by(f'scale = "short"\n{short}{full}') == "--scale full"
+    assert whole_by('scale = "short"\nscales = 3\n') is None
 
 
 def test_merging_leaves_the_file_as_it_was() -> None:

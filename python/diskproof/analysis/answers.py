@@ -249,6 +249,9 @@ class Analysis(Record):
     """When the first trial or cut began, by ISO 8601 in UTC; None: there is none, or nobody recorded it."""
     complete: bool
     """Whether every planned trial was run, and every planned cut made."""
+    whole_by: str | None = None
+    """The option that runs the whole study, of a run at a smaller scale: ``--scale full``; empty: it needs
+    none. None: the run was of the whole study, or nothing is known of another scale."""
     trials_run: int
     trials_valid: int
     varying: list[Factor]

@@ -11,11 +11,12 @@ from diskproof.analysis.limits.proofs import why_fails
 from diskproof.analysis.verdicts import is_open, make_verdicts
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import all_findings
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
+from diskproof.study.scales import whole_by
 from diskproof.wording import Message
 
 
@@ -23,15 +24,20 @@ def analyse_folder(folder: RunFolder) -> Analysis:
     """Analyse a run from its folder alone."""
     trials, plan, proofs = folder.trials(), folder.plan(), folder.proofs()
     of_proofs = [trial for pair in proofs for trial in (pair.as_it_was, pair.changed)]
-    return analyse(
-        plan,
-        folder.machine(),
-        trials,
-        _series_of(folder, plan, [*trials, *of_proofs]),
-        folder.cuts(),
-        proofs,
-        folder.dials(),
-    )
+    series = _series_of(folder, plan, [*trials, *of_proofs])
+    made = analyse(plan, folder.machine(), trials, series, folder.cuts(), proofs, folder.dials())
+    return made.model_copy(update={"whole_by": _whole_by(folder, plan)})
+
+
+def _whole_by(folder: RunFolder, plan: Plan) -> str | None:
+    """Return the option that runs the whole study; None if this was it, or its file does not say."""
+    if plan.scale is None:
+        return None
+    try:
+        found = whole_by(folder.study_text())
+    except (RunFolderError, ValueError):  # a report needs no study
+        return None
+    return None if found == f"--scale {plan.scale.name}" else found
 
 
 Values = tuple[Plan, Machine | None, list[Trial], dict[str, list[float]]]

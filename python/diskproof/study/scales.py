@@ -1,11 +1,13 @@
 """Scales: the same study in another size, as changes to its file."""
 
+import shlex
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
 from pydantic import Field
 
+from diskproof.study.mistakes import toml
 from diskproof.study.part import DEFAULT_TUNINGS, Part
 
 CHANGED = ("design", "servers", "storages", "tunings", "workloads", "crash")
@@ -59,6 +61,21 @@ def unknown_names(content: dict[str, Any], scale: object) -> Iterator[tuple[str,
         for name in changed if isinstance(changed, dict) else ():
             if name not in there:
                 yield part, name, list(there)
+
+
+def whole_by(text: str) -> str | None:
+    """Return the option that runs a study as its file has it: ``--scale full``, empty if it needs none.
+
+    None if no scale is without changes. ValueError if the text is no TOML.
+    """
+    content = toml(text)
+    if content.get("scale") is None:
+        return ""
+    scales = content.get("scales")
+    for name, made in scales.items() if isinstance(scales, dict) else ():
+        if isinstance(made, dict) and not {*CHANGED} & made.keys():
+            return shlex.join(["--scale", name])
+    return None
 
 
 def _merged(below: object, above: object) -> object:
