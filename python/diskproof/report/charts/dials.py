@@ -15,6 +15,7 @@ from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.dial import FLUSH
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import NO_LEVEL
+from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
 HEIGHT_PX = 300
@@ -30,9 +31,7 @@ def curve(analysis: Analysis) -> Figure | None:
     curves = analysis.curves
     if not curves:
         return None
-    by_clients: dict[str, list[Curve]] = {}
-    for one in curves:
-        by_clients.setdefault(one.held.get("clients", ""), []).append(one)
+    by_clients = grouped(curves, lambda one: one.held.get("clients", ""))
     names = dict.fromkeys(_name(one) for one in curves)
     by_name = dict(zip(names, COLOURS, strict=False))  # of more curves, the table has the rest
     drawn = [[one for one in some if _name(one) in by_name] for some in by_clients.values()]
@@ -65,6 +64,7 @@ def _panel(analysis: Analysis, curves: Sequence[Curve], by_name: Mapping[str, st
     }
     disks = _disks(analysis, key, [row["x"] for row in rows])
     at_disk = {"x": x, "y": {"value": HEIGHT_PX - 4}}
+    named = at_disk | {"text": parts.words("name")}
     predicted = channels | {"y": parts.figures("predicted", title="", scale=span.scale)}
     title = verdict_words.subject("clients", clients) if clients and clients != NO_LEVEL else ""
     return parts.panel(
@@ -73,15 +73,7 @@ def _panel(analysis: Analysis, curves: Sequence[Curve], by_name: Mapping[str, st
         [*rows, *disks],
         "said",
         parts.layer("tick", at_disk, IS_DISK, orient="vertical", size=8, opacity=0.7),
-        parts.layer(
-            "text",
-            at_disk | {"text": parts.words("name")},
-            IS_DISK,
-            angle=270,
-            align="left",
-            dx=8,
-            fontSize=10,
-        ),
+        parts.layer("text", named, IS_DISK, angle=270, align="left", dx=8, fontSize=10),
         parts.lines(channels, "isValid(datum.figure)"),
         parts.lines(predicted, "isValid(datum.predicted)", strokeDash=[4, 3], opacity=0.7),
         parts.intervals(channels),

@@ -40,9 +40,7 @@ def ratios(analysis: Analysis) -> Figure | None:
         "is left out."
     )
     present = {FATES[row.mark] for _, rows in drawn for row in rows}
-    legend_keys = tuple(
-        Key(fate, colour=colour) for fate, colour in COLOUR_OF_FATE.items() if fate in present
-    )
+    legend_keys = tuple(Key(fate, colour=ink) for fate, ink in COLOUR_OF_FATE.items() if fate in present)
     return Figure("published", "Ratios as published and as measured", caption, panels, legend_keys)
 
 

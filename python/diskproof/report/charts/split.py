@@ -39,7 +39,7 @@ def time_split(analysis: Analysis) -> Figure | None:
         return None
     shares = parts.is_wide([one.split.latency_us for one in cells if one.split])
     rows = [row for one in cells for row in _rows(analysis, one, shares=shares)]
-    present = [name for name in COLOUR_OF_PART if any(row["part"] == name for row in rows)]
+    present = {row["part"] for row in rows}
     axis = {
         "format": ".0%" if shares else ",.3~r",
         "labelOverlap": True,
@@ -48,7 +48,7 @@ def time_split(analysis: Analysis) -> Figure | None:
     }
     scale = {"domain": [0, max(row["until"] for row in rows) * ROOM], "nice": False}
     title = "share of the mean time" if shares else "milliseconds"
-    present_colours = {name: COLOUR_OF_PART[name] for name in present}
+    present_colours = {name: ink for name, ink in COLOUR_OF_PART.items() if name in present}
     channels = {
         "x": parts.figures("begin", title=title, scale=scale, axis=axis),
         "x2": {"field": "until"},

@@ -27,12 +27,11 @@ def compose(facts: dict[str, Any]) -> Document:
     lead = [" ".join(facts["description"].split())]
     lead.append(f"kind: {facts['kind']}; capacity: {size(facts['capacity_bytes'])}")
     lead.append(f"properties: {'; '.join(properties(facts))}")
-    figures = facts["published"]
     return Document(
         name="",
         heading=facts["title"],
         lead=tuple(map(Paragraph, lead)),
-        sections=(Section("", (parameters(facts["device"]),)), Section("", (published(figures),))),
+        sections=(Section("", (parameters(facts["device"]),)), Section("", (published(facts["published"]),))),
     )
 
 

@@ -137,12 +137,7 @@ def _certificate(analysis: Analysis) -> Table:
         (figures("Late, ours, ms"), lambda row: number(row.own_p99_us / 1e3)),
         (figures("Late, server's, ms"), lambda row: number(row.server_p99_us / 1e3)),
         (figures("At once"), lambda row: number(row.concurrency)),
-        (
-            figures("In the log"),
-            lambda row: (
-                NOT_OBSERVED if row.recorded_concurrency is None else number(row.recorded_concurrency)
-            ),
-        ),
+        (figures("In the log"), lambda row: number(row.recorded_concurrency)),
         (figures("Other refusals"), lambda row: f"{row.other_refusals:,}"),
         (figures("Other rows"), lambda row: f"{row.other_rows:.1%}"),
         (figures("Overtook"), lambda row: f"{row.commits_overtook:,} of {row.commits:,}"),

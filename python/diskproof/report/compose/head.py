@@ -122,9 +122,7 @@ def left_out(plan: Plan) -> str:
 
 def _imported(plan: Plan) -> str:
     """Return what was imported: ``4 cells, imported from `old.txt` (sysbench 1.0.17)``."""
-    shown = plan.imported_from[:MOST_SOURCES]
-    rest = len(plan.imported_from) - len(shown)
-    files = listed([*shown, *([f"{rest} more"] if rest else [])])
+    files = listed(plan.imported_from, MOST_SOURCES)
     repeats = len(plan.blocks())
     often = f", measured up to {repeats} times" if repeats > 1 else ""
     left_out = f"; left out: {'; '.join(plan.left_out)}" if plan.left_out else ""

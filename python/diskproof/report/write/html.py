@@ -11,7 +11,7 @@ from functools import cache
 from html import unescape
 from importlib import resources
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from diskproof.report import document as doc
@@ -43,12 +43,12 @@ _CODE_SPAN = re.compile(r"`([^`]+)`")
 
 def write(document: Document) -> str:
     """Return the page. All that came from a study, a machine or a server is escaped."""
-    script = _script(asset("page.js"))
-    page: str = _template().render(
+    template = environment().get_template("page.html.j2")
+    page: str = template.render(
         document=replace(document, sections=tuple(doc.written(document.sections))),
         policy=policy(),
         style=_Source(asset("page.css")),
-        script=script,
+        script=_script(asset("page.js")),
     )
     return page
 
@@ -73,14 +73,9 @@ def environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters["prose"] = _prose
     made.globals |= {"picture": picture, "signs": SIGNS, "most_rows": MOST_ROWS_SHOWN}
     return made
-
-
-def _template() -> Template:
-    return environment().get_template("page.html.j2")
 
 
 def _prose(text: str) -> Markup:

@@ -20,15 +20,11 @@ def write(screen: OneScreen, picture: str = "") -> str:
         f"# {escape(screen.question)}",
         escape(" ".join(filter(None, (screen.answer, screen.facts)))),
         *(table(one.table()) for one in screen.blocks if one.rows),
-        "\n".join(_beside(*one) for one in screen.lines),
+        "\n".join(f"- {_paragraph(Paragraph(text, lead))}" for lead, text in screen.lines),
         f"![The answer]({picture})" if picture else "",
         *(["<details><summary>The whole report</summary>", *rest, "</details>"] if rest else []),
     ]
     return visible("\n\n".join(filter(None, parts)) + "\n")
-
-
-def _beside(lead: str, text: str) -> str:
-    return f"- **{escape(lead)}:** {escape(text)}" if lead else f"- {escape(text)}"
 
 
 def section(one: Section, level: int = 2) -> Iterator[str]:

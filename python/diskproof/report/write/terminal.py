@@ -24,9 +24,6 @@ STYLES: dict[Tone, str] = {
     "plain": "bold",
 }
 
-ASCII_MARKS = str.maketrans({"▲": "+", "▼": "-", "✕": "x"})
-"""For terminals that cannot show more."""
-
 
 def write(document: Document, console: Console) -> None:
     """Print a document without its pictures and what is folded; colours and marks follow the console."""
@@ -96,7 +93,8 @@ def _item(item: Item, console: Console) -> Text:
     for line in item.lines:
         body.append("\n")
         body.append(_paragraph(line))
-    return hanging(Text(mark(item.mark, console), style=tone), body, console)
+    lines = body.wrap(console, max(console.width - 2, 1))
+    return Text.assemble((f"{item.mark} ", tone), Text("\n  ").join(lines))
 
 
 def layout(table: Table, console: Console) -> RichTable:
@@ -114,14 +112,3 @@ def layout(table: Table, console: Console) -> RichTable:
 def _width(table: Table, gap: int) -> int:
     rows = (tuple(column.title for column in table.columns), *table.rows)
     return sum(max(len(row[at]) for row in rows) + gap for at in range(len(table.columns))) - gap
-
-
-def mark(sign: str, console: Console) -> str:
-    """Return a sign, in ASCII if the console has no more."""
-    return sign if console.encoding.lower().startswith("utf") else sign.translate(ASCII_MARKS)
-
-
-def hanging(sign: Text, body: Text, console: Console) -> Text:
-    """Return a text wrapped to the console's width, its lines indented behind a sign of one character."""
-    lines = body.wrap(console, max(console.width - 2, 1))
-    return Text.assemble(sign, " ", Text("\n  ").join(lines))
