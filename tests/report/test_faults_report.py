@@ -101,7 +101,7 @@ def test_faults_that_only_take_time_are_answered_by_what_is_left() -> None:
     [block] = rows(analysis.safety)
     [row] = block.rows
     assert row.figures == ("70%", "140", "0.31 s", "0 of 1")
-    assert "no commit may be lost" not in " ".join(one.text for one in to_do.actions(analysis))
+    assert "durable commits" not in " ".join(one.text for one in to_do.actions(analysis))
 
 
 def test_a_fault_that_hit_nothing_proves_nothing() -> None:

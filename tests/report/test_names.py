@@ -90,6 +90,35 @@ def test_a_level_of_the_users_own_is_said_with_what_it_may_lose() -> None:
     )
 
 
+def test_what_a_level_alone_may_lose_says_what_it_is_else_what_it_changes() -> None:
+    run = run_of(make_plan(storages=("disk",), tunings=("safest", "mine", "ours")))
+    own = {"mine": say("fast with {changes}", changes=["sync_binlog=1"]), "ours": say("fast with more RAM")}
+    safe, mine, ours = run.level_risks
+    lost = [change(one, losses=[say("a second may be lost")]) for one in (mine, ours)]
+    alone = change(run, plan__tunings=own, level_risks=[safe, lost[0], ours])
+    assert names.in_short(alone, "mine") == "mine = after a power cut a second may be lost"
+    assert names.in_short(alone, "ours") == "ours = fast with more RAM", "safest keeps all, too"
+    both = change(run, plan__tunings=own, level_risks=[safe, *lost])
+    assert names.in_short(both, "mine") == "mine = fast with sync_binlog=1"
+    assert "mine = fast with sync_binlog=1, after a power cut a second may be lost;" in names.names(both)
+
+
+def test_a_model_that_all_storages_share_is_said_once() -> None:
+    run = run_of(make_plan(storages=("disk", "liar"), tunings=("safest",)), "disk", "liar")
+    assert names.storages_at_once(run) == (
+        "disk = a virtual disk; liar = a virtual disk that ignores flushes (each: desktop disk, 7200 rpm)"
+    )
+    other = run_of(make_plan(storages=("disk", "liar"), tunings=("safest",)), "disk")
+    assert names.storages_at_once(other).startswith("disk = a virtual disk (desktop disk, 7200 rpm); liar")
+
+
+def test_slow_time_says_what_a_cpu_counts_as() -> None:
+    run = run_of(make_plan())
+    slow = change(run, plan__dilation=2, plan__cpus_count=2)
+    assert " on 2 CPUs (each counts as 2: time ran 2 times slower) with " in names.tested(slow)
+    assert "(time ran 2 times slower, figures corrected)" in names.tested(change(run, plan__dilation=2))
+
+
 def test_a_workload_is_said_with_its_data() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
     [workload] = {cell.workload for cell in plan.cells}

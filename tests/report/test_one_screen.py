@@ -12,13 +12,14 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer, how_sure
-from diskproof.report.compose.one_screen import run
+from diskproof.report.compose.one_screen import beside, run
 from diskproof.report.compose.rows import single
 from diskproof.report.compose.run import compose
-from diskproof.report.compose.to_do import actions
+from diskproof.report.compose.to_do import Action, actions
 from diskproof.report.document import Bar, Scale, Tone
 from diskproof.report.one_screen import Block, OneScreen, Row
 from diskproof.report.write import one_screen
+from diskproof.results import plan as plans
 from diskproof.results.crash import Way
 from diskproof.results.trial import Finding
 from diskproof.wording import say
@@ -56,7 +57,8 @@ def assert_plain(lines: list[str], analysis: Analysis) -> None:
     assert sum(len(text.split()) for _, text in compose(analysis).beside) <= 60
     assert not JARGON.findall("\n".join(lines))
     first = next(at for at, line in enumerate(lines) if line.startswith("To do"))
-    advice = [lines[first], *itertools.takewhile(lambda line: line.startswith(" " * 15), lines[first + 1 :])]
+    goes_on = (" " * 15, "To be surer")
+    advice = [lines[first], *itertools.takewhile(lambda line: line.startswith(goes_on), lines[first + 1 :])]
     assert not any(line.endswith("…") for line in advice)
 
 
@@ -69,7 +71,7 @@ def test_a_run_as_a_whole(quickstart: Run) -> None:
     marked = [(lead, text.removeprefix("! ")) for lead, text in run(analysis).lines]
     for lead, text in compose(analysis).beside:
         assert any(lead == other and said.startswith(text) for other, said in marked), "a page says the same"
-    assert [lead for lead, _ in marked if lead] == ["How sure", "Held back by", "To do", "Beware"]
+    assert [lead for lead, _ in marked] == ["How sure", "Held back by", "To do", "To be surer", "Beware"]
 
 
 def test_limits_have_a_row_a_cell_with_their_share_and_their_proof(make_run: MakeRun) -> None:
@@ -117,6 +119,8 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
     assert_fits(lines)
     [block] = [one for one in shown.blocks if "lost something" in one.title]
     assert [row.levels[-1] for row in block.rows][:2] == ["safest", "fast"]
+    assert block.rows[1].figures[0].endswith(" s of commits")
+    assert not any("at most 53%" in line for line in lines), "a bar shows it, and how sure it is says it"
     assert (block.rows[0].said, block.rows[0].interval, block.rows[0].figures[0]) == (
         "0 of 4",
         "at most 53%",
@@ -127,6 +131,49 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
     assert any(line.strip().startswith("To do") for line in lines)
 
 
+def test_a_small_scale_is_said_and_the_whole_study_is_one_command(make_run: MakeRun) -> None:
+    scale = plans.Scale(name="short", shrinks="rows", carries="the order")
+    plan = change(make_plan(blocks=5), scale=scale, resume="diskproof run s.toml --scale short --resume")
+    folder, _ = make_run(plan)
+    sizes = ("", 'scale = "short"\n[scales.short]\ndesign.blocks = 2\n[scales.whole]\nshrinks = "nothing"\n')
+    for text, command in zip(sizes, ("run s.toml", "run s.toml --scale whole"), strict=True):
+        (folder.path / "study.toml").write_text(text)
+        known = dict(run(analyse_folder(folder)).lines)
+        assert known["To be surer"] == f"`diskproof {command}`"
+        assert known["How sure"].endswith("; weakened by small scale `short`")
+    for text in ("[", 'scale = "short"\n[scales.short]\nshrinks = "nothing"\n'):
+        (folder.path / "study.toml").write_text(text)
+        known = dict(run(analyse_folder(folder)).lines)
+        assert "To be surer" not in known and "scale" not in known["How sure"]
+
+
+def test_what_a_commit_costs_has_its_interval_its_disk_and_its_load(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(blocks=5))
+    time = r"\d\S* ms \(\d\S* to \d\S* ms\)"
+    first, then = rf"adds {time} to each commit on disk with 1 client", rf", {time} with 8 clients\."
+    assert re.search(f"{first}{then}$", answer(analysis)), answer(analysis)
+
+
+def test_two_results_are_said_with_what_tells_them_apart(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), blocks=5)
+    _, analysis = make_run(plan)
+    words = r"disk is \S+ times slower than dram with 1 client, \S+ times slower with 8 clients\."
+    assert re.fullmatch(words, answer(analysis)), answer(analysis)
+    low, high = (one.ratio.estimate for one in analysis.verdicts if one.ratio and one.factor == "storage")
+    first, second = re.findall(r"\S+ to \S+", how_sure(analysis).partition(": ")[2].replace(" and", ""))
+    assert (low < high) == (float(first.split()[0]) > float(second.split()[0])), "in the same order"
+
+
+def test_a_page_keeps_to_sixty_words_however_long_a_command_is(make_run: MakeRun) -> None:
+    plan = change(make_plan(blocks=5), resume=f"diskproof run s.toml {'--only x ' * 9}--resume")
+    bad = Finding(check="physics", severity="warning", message="word " * 19, remedy="Take another.")
+    first, *others, _ = make_trials(plan)
+    _, analysis = make_run(plan, [change(first, findings=[bad]), *others])
+    said = dict(beside(analysis))
+    assert len(" ".join(said.values()).split()) <= 60
+    assert "To do" in said and "Beware" not in said
+
+
 def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
     crash = make_crash_plan(cuts=8, tunings=("safest", "fast"))
     folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash, speed=False))
@@ -134,8 +181,10 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
     for cut in make_cuts(crash):
         lost = cut.id == first
         folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
-    said = [one.line for one in actions(analyse_folder(folder))]
-    assert "To be surer: `--cuts 59`: that only fast on ssd lost databases may be chance." in said
+    analysis = analyse_folder(folder)
+    assert dict(run(analysis).lines)["To be surer"] == "`--cuts 59`"
+    said = "more cuts: that only fast on ssd lost databases may be chance."
+    assert Action("measurement", said) in actions(analysis)
 
 
 @pytest.mark.parametrize("way", ["kill", "power"])
@@ -146,7 +195,7 @@ def test_a_level_that_cuts_happened_to_spare_is_not_advised(make_run: MakeRun, w
     for cut in make_cuts(crash):
         folder.append(change(cut, ledger=spared[cut.block].ledger))
     lines = "\n".join(printed(run(analyse_folder(folder))))
-    assert "safest if no commit may be lost" in lines
+    assert "safest for durable commits" in lines
 
 
 @pytest.mark.parametrize("ways", [("kill",), ("kill", "stop"), ("kill", "stop", "power")])

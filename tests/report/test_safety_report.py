@@ -92,7 +92,7 @@ def test_speed_and_loss_stand_side_by_side() -> None:
     report = markdown.render(analysed(campaign()))
     rows = report[report.index("## Safety") :].splitlines()
     of_fast = next(line for line in rows if line.startswith("| ssd | fast |"))
-    assert re.search(r"\| [\d.]+ s \| [\d,]+ \|", of_fast), "the worst loss, and commits a second"
+    assert re.search(r"\| [\d.]+ s of commits \| [\d,]+ \|", of_fast), "the worst loss, and commits a second"
 
 
 def test_each_way_to_die_has_a_table_of_its_own_and_says_what_it_took() -> None:

@@ -92,7 +92,7 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
     busy = sum(use.used_s for use in trial.usage.cpu.values())
     assert 0 < busy < 2 * trial.usage.seconds
     report = (run.path / "report.md").read_text()
-    assert "time slowed 4 times, figures corrected: each CPU stands for 4" in report
+    assert "CPUs (each counts as 4: time ran 4 times slower)" in report
     assert marks_in(tmp_path) == {}
 
 

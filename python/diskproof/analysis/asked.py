@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.rankings import CONDITIONS
 from diskproof.stats.grouping import grouped
+from diskproof.stats.intervals import Interval
 
 
 def asked(analysis: Analysis) -> list[Verdict]:
@@ -55,17 +56,16 @@ def otherwise_measured(analysis: Analysis, most: Sequence[Verdict]) -> list[Verd
     return [one for one in alike if one.ratio and one.metric != most[0].metric and "workload" in one.held]
 
 
-def flush_costs_us(analysis: Analysis) -> list[tuple[Verdict, float]]:
-    """Return what waiting for a disk's flush adds to a commit, where sparing it is faster; by size.
+def flush_costs_us(analysis: Analysis) -> list[tuple[Verdict, Interval]]:
+    """Return what waiting for a disk's flush adds to a commit, where sparing it is faster.
 
-    The difference of the mean latencies that stand in the report, so that a reader finds the same.
+    The differences of mean times that stand in the report, so that a reader finds the same.
     """
-    latencies_us = {one.cell.id: one.latency_mean_us for one in analysis.cells}
-
-    def saved_us(one: Verdict) -> float:
-        with_flush, without = latencies_us[one.baseline_cell], latencies_us[one.cell]
-        return with_flush.estimate - without.estimate if with_flush and without else 0.0
-
     spared = (one for one in asked(analysis) if one.flush_spared and one.outcome == "faster")
-    costs_us = [(one, saved_us(one)) for one in spared]
-    return sorted((one for one in costs_us if one[1] > 0), key=lambda one: one[1])
+    costs_us = [(one, _less(one.difference.whole_us)) for one in spared if one.difference]
+    return [one for one in costs_us if one[1].estimate > 0]
+
+
+def _less(difference: Interval) -> Interval:
+    low, high = (None if end is None else -end for end in (difference.high, difference.low))
+    return difference.model_copy(update={"estimate": -difference.estimate, "low": low, "high": high})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.results.plan import Metric
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import NOT_OBSERVED, number, percent
+from diskproof.wording.numbers import NOT_OBSERVED, milliseconds, number, percent
 
 APART = 100.0
 """Times the lower end from which on the upper one says nothing: ten times more or less. A judgement."""
@@ -57,9 +57,11 @@ def confidence(analysis: Analysis) -> str:
     return percent(levels[0] if levels else 0.95)
 
 
-def at_least(cell: CellAnswer, percentile: str) -> str:
-    """Return the mark of a percentile at the end of its histogram: the true one may be any above it."""
-    return ">= " if percentile in cell.latency_at_least else ""
+def percentile(key: str, cell: CellAnswer) -> str:
+    """Return a percentile in ms; ``>=``: it ends its histogram, and the true one may be any above it."""
+    figure = cell.latency_us.get(key)
+    at_least = ">= " if key in cell.latency_at_least else ""
+    return f"{at_least}{milliseconds(figure.estimate if figure else None)}"
 
 
 def percentiles(cells: Sequence[CellAnswer]) -> list[str]:

@@ -60,6 +60,8 @@ class Block:
         """Return the block with the figures that have room on a screen."""
         shown = slice(self.most_figures)
         rows = tuple(replace(row, figures=row.figures[shown]) for row in self.rows)
+        if self.scale == SHARES:  # the ends of a share can be read off its bar
+            rows = tuple(replace(row, interval="") for row in rows)
         return replace(self, rows=rows, columns=self.columns[shown])
 
     def table(self) -> Table:

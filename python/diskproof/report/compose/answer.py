@@ -19,10 +19,11 @@ from diskproof.analysis.safety.worst import faster_than_whole, most_harmed, wors
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
+from diskproof.report.compose.verdict_words import conditions
 from diskproof.report.intervals import confidence
 from diskproof.stats.grouping import grouped
-from diskproof.stats.intervals import over_conditions
-from diskproof.wording import numbers, say, us
+from diskproof.stats.intervals import Interval, over_conditions
+from diskproof.wording import numbers
 
 MOST_KEPT = 2
 """Levels that kept every commit, by name; the rows have them all."""
@@ -69,58 +70,64 @@ def answer(analysis: Analysis) -> str:
 
 
 def cost(analysis: Analysis) -> str:
-    """Return what a durable commit costs: ``Waiting for the disk adds 280 µs to 1.8 ms to each commit.``.
+    """Return what a durable commit costs: ``Waiting for the disk adds 280 µs (250 to 320 µs) to each``.
 
     Empty if no level here spares its flush, or no difference was shown.
     """
     found = flush_costs_us(analysis)
     if not found:
         return ""
-    said = [(one, say("{time}", time=us(cost_us)).text) for one, cost_us in found]
-    ends = [said[0], said[-1]] if said[0][1] != said[-1][1] else said[:1]
-    # What all of them share needs no words.
-    shared = set.intersection(*(set(one.held.items()) for one, _ in found))
-    apart = [
-        {factor: level for factor, level in one.held.items() if (factor, level) not in shared}
-        for one, _ in ends
-    ]
-    each = [
-        f"{saved} ({verdict_words.listed(held)})" if held and len(ends) > 1 else saved
-        for (_, saved), held in zip(ends, apart, strict=True)
-    ]
-    return f"Waiting for the disk adds {' to '.join(each)} to each commit."
+    by_size = sorted(found, key=lambda one: one[1].estimate)
+    (first, least), (last, most) = found if len(found) == 2 else (by_size[0], by_size[-1])
+    if numbers.time(least.estimate) == numbers.time(most.estimate):
+        where = _shared([one for one, _ in found])
+        return f"Waiting for the disk adds {_time(least, most)} to each commit{where}."
+    then = f"{'up to ' if found[2:] else ''}{_time(most)}{conditions(_differing(first, last))}"
+    return f"Waiting for the disk adds {_time(least)} to each commit{conditions(first.held)}, {then}."
 
 
-def _apart(most: Sequence[Verdict]) -> list[str]:
-    """Return in words what tells two comparisons apart; empty if they are not two, or differ in more."""
-    if len(most) != 2:
-        return []
-    first, second = (one.held for one in most)
-    differing = [factor for factor in first.keys() & second.keys() if second[factor] != first[factor]]
-    each = [[verdict_words.subject(factor, one.held[factor]) for one in most] for factor in differing]
-    return each[0] if len(each) == 1 else []
+def _time(*costs_us: Interval) -> str:
+    """Return a time with its interval, or that of several: ``280 µs (250 to 320 µs)``."""
+    whole = over_conditions(costs_us)
+    low, high = numbers.time(whole.low or 0.0), numbers.time(whole.high or 0.0)
+    ends = f"{low.removesuffix(high.lstrip('0123456789.'))} to {high}"
+    return f"{numbers.time(costs_us[0].estimate)}{f' ({ends})' if whole.high else ''}"
+
+
+def _differing(first: Verdict, other: Verdict) -> verdict_words.Levels:
+    """Return in which levels another comparison differs from a first one."""
+    return {factor: level for factor, level in other.held.items() if first.held.get(factor) != level}
 
 
 def _largest(analysis: Analysis) -> str:
-    """Return how the levels that differ most compare."""
+    """Return how the levels that differ most compare: two comparisons each, or all of them together."""
     most = foremost(analysis)
     if not most:
         return _alike(decided(analysis))
-    first, apart = most[0], _apart(most)
+    first, rest = most[0], otherwise_measured(analysis, most)
     every = [one.held for one in asked(analysis) if is_alike(one, first)]
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
-    ratios = [one.ratio.estimate for one in most if one.ratio]
-    rest = otherwise_measured(analysis, most)
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in (*most, *rest) if one.ratio) else ""
-    by = verdict_words.by_how_much(*ratios, where=apart)
-    where = verdict_words.places([one.held for one in most], every, "comparisons") or _shared(every)
-    if not rest:
-        return f"{level} is {likely}{by} {baseline}{where}."
-    loads = {one.held["workload"] for one in most}
-    under = [held for held in every if held["workload"] in loads]
-    where = verdict_words.places([one.held for one in most], under, "comparisons")
-    also = verdict_words.amount(*(one.ratio.estimate for one in rest if one.ratio))
-    return f"{level} is {likely}{by} {baseline}{_loads(most)}{where}; {also}{_loads(rest)}."
+    if _are_two(most):
+        found = [(most[:1], conditions(first.held)), (most[1:], conditions(_differing(*most)))]
+    else:
+        loads = {one.held["workload"] for one in most} if rest else set()
+        under = [held for held in every if not rest or held["workload"] in loads]
+        where = verdict_words.places([one.held for one in most], under, "comparisons")
+        found = [(most, f"{_loads(most)}{where}" if rest else where or _shared(most))]
+    (some, where), *others = [*found, *([(rest, _loads(rest))] if rest else [])]
+    also = "".join(f", {verdict_words.amount(*_ratios(these))}{there}" for these, there in others)
+    return f"{level} is {likely}{verdict_words.by_how_much(*_ratios(some))} {baseline}{where}{also}."
+
+
+def _ratios(some: Sequence[Verdict]) -> list[float]:
+    return [one.ratio.estimate for one in some if one.ratio]
+
+
+def _are_two(most: Sequence[Verdict]) -> bool:
+    """Report whether these are two comparisons with different results that one level tells apart."""
+    said = {verdict_words.amount(ratio) for ratio in _ratios(most)}
+    return len(most) == len(said) == 2 and len(_differing(*most)) == 1
 
 
 def _loads(some: Sequence[Verdict]) -> str:
@@ -128,12 +135,9 @@ def _loads(some: Sequence[Verdict]) -> str:
     return verdict_words.at_levels({"workload": list(dict.fromkeys(one.held["workload"] for one in some))})
 
 
-def _shared(every: Sequence[verdict_words.Levels]) -> str:
-    """Return where all comparisons were made, if the study has more: `` at safest``."""
-    held = {factor: {one.get(factor) for one in every} for factor in every[0]}
-    return verdict_words.at_levels(
-        {factor: [level] for factor, levels in held.items() for level in levels if level and len(levels) == 1}
-    )
+def _shared(some: Sequence[Verdict]) -> str:
+    """Return where all these comparisons were made, if the study has more: `` at safest``."""
+    return conditions(dict(set.intersection(*(set(one.held.items()) for one in some))))
 
 
 def _alike(decided: Sequence[Verdict]) -> str:
@@ -215,36 +219,64 @@ def _kept(whole: Sequence[CutAnswer], worst: Sequence[CutAnswer]) -> str:
 
 def _of_limits(analysis: Analysis) -> str:
     """Return for how many cells the limit is known, and which it is: ``2 of 8 cases answered: …``."""
-    cells = analysis.limits.cells if analysis.limits else []
+    cells = _limit_cells(analysis)
     named = [one for one in cells if one.limit]
     many = f"{len(named)} of {numbers.count(len(cells), 'case')} answered"
-    return f"{many}: the database is held back by {_limits(analysis, named)}." if named else f"{many}."
+    said = _limits(analysis, _alike_limits(analysis, named))
+    return f"{many}: the database is held back by {said}." if named else f"{many}."
 
 
 def held_back(analysis: Analysis) -> str:
-    """Return what holds cells back, first those that wait for a disk; empty if nothing was counted.
+    """Return what holds cells back, with its share of the time; empty if nothing was counted.
 
-    ``likely the log's flush on disk at safest; the CPUs on dram``.
+    ``the log's flush on disk at safest (79% of time); the CPUs on dram (90%, unconfirmed)``. Storages that
+    all of it is about are named first.
     """
-    cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
-    known = [one for one in cells if limits_words.held_by(one)]
-    unknown = [one for one in cells if limits_words.held_by(one) is None]
-    where = _places(analysis, unknown) if known else f": {open_limits(analysis)}"
-    found = (_limits(analysis, known), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "")
-    return "; ".join(filter(None, found))
+    cells = _limit_cells(analysis)
+    groups, unknown = _alike_limits(analysis, cells), [one for one in cells if not limits_words.held_by(one)]
+    where = _places(analysis, unknown) if groups else f": {open_limits(analysis)}"
+    found = (_limits(analysis, groups), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "")
+    said = "; ".join(filter(None, found))
+    storages = {one.cell.storage: one for one in cells}
+    others = [factor for factor in analysis.varying if factor != "storage"]
+    apart = [len({tuple(map(one.cell.level, others)) for one, _ in alike}) for alike in groups]
+    everywhere = [len(alike) for alike in groups] == [len(storages) * number for number in apart]
+    several = len({cell.storage for cell in analysis.plan.every_cell}) > 1
+    if groups and everywhere and several and len(storages) <= verdict_words.MOST_PLACES:
+        return f"on {numbers.listed([*storages])}: {said}"
+    return said
 
 
-def _limits(analysis: Analysis, some: Sequence[CellLimit]) -> str:
-    cells = analysis.limits.cells if analysis.limits else []
-    known = [(one, held) for one in some if (held := limits_words.held_by(one))]
-    said: list[str] = []
-    groups = grouped(known, lambda one: one[1]).items()
-    for (_, bound), alike in sorted(groups, key=lambda one: (one[0][0] == "CPU", -len(one[1]))):
-        where = _places(analysis, [one for one, _ in alike]) if len(alike) < len(cells) else ""
-        # Two instruments name a limit; one alone makes it likely.
-        likely = "likely " if any(one.limit is None for one, _ in alike) else ""
-        said.append(f"{likely}{bound}{where}")
-    return "; ".join(said)
+Alike = list[tuple[CellLimit, limits_words.Held]]
+
+
+def _alike_limits(analysis: Analysis, some: Sequence[CellLimit]) -> list[Alike]:
+    """Return limits that are alike together, in the order of the rows: those of cuts and limits are cells."""
+    pairs = [] if analysis.safety or is_of_limits(analysis) else asked(analysis)
+    order = [cell for one in pairs for cell in (one.cell, one.baseline_cell)]
+    rows = sorted(some, key=lambda one: order.index(one.cell.id) if one.cell.id in order else len(order))
+    known = [(one, held) for one in rows if (held := limits_words.held_by(one))]
+    return [*grouped(known, lambda one: (one[1].limit, one[1].words)).values()]
+
+
+def _limits(analysis: Analysis, groups: Sequence[Alike]) -> str:
+    every = len(_limit_cells(analysis))
+    # Two instruments confirm a limit.
+    unconfirmed = [any(one.limit is None for one, _ in alike) for alike in groups]
+    said, unit = [], " of time"
+    for alike, is_unconfirmed in zip(groups, unconfirmed, strict=True):
+        where = _places(analysis, [one for one, _ in alike]) if len(alike) < every else ""
+        shares = [held.share for _, held in alike if held.share]
+        notes = [f"{limits_words.percents(min(shares), max(shares))}{unit}"] if shares else []
+        notes += ["unconfirmed"] if is_unconfirmed and not all(unconfirmed) else []
+        noted = f" ({', '.join(notes)})" if notes else ""
+        said.append(f"{alike[0][1].words}{where}{noted}")
+        unit = "" if shares else unit
+    return f"{'; '.join(said)}{', unconfirmed' if groups and all(unconfirmed) else ''}"
+
+
+def _limit_cells(analysis: Analysis) -> list[CellLimit]:
+    return analysis.limits.cells if analysis.limits and analysis.trials_valid else []
 
 
 def _places(analysis: Analysis, some: Sequence[CellLimit]) -> str:
@@ -253,13 +285,12 @@ def _places(analysis: Analysis, some: Sequence[CellLimit]) -> str:
     def held(of: Sequence[CellLimit]) -> list[verdict_words.Levels]:
         return [{factor: one.cell.level(factor) for factor in analysis.varying} for one in of]
 
-    every = analysis.limits.cells if analysis.limits else []
-    return verdict_words.places(held(some), held(every), "cases")
+    return verdict_words.places(held(some), held(_limit_cells(analysis)), "cases")
 
 
 def open_limits(analysis: Analysis) -> str:
     """Return in how many cells no limit is established, if not in all, and the most frequent reason."""
-    cells = analysis.limits.cells if analysis.limits and analysis.trials_valid else []
+    cells = _limit_cells(analysis)
     unknown = [one for one in cells if not one.limit]
     if not unknown:
         return ""
@@ -287,46 +318,53 @@ def how_sure(analysis: Analysis) -> str:
 
 
 def _of_comparisons(analysis: Analysis) -> str:
-    """Return how many comparisons are decided; the rows have their intervals."""
+    """Return the intervals, and how many comparisons are decided if that is not all."""
     every, known = asked(analysis), decided(analysis)
     if not known:
         why = next((one.reasons[0].text for one in every if one.reasons), "")
         return f"no comparison is decided{why and ': '}{why.partition(';')[0]}"
-    number = "all" if len(known) == len(every) else f"{len(known)} of"
-    many = f"{number} {len(every)} comparisons have an answer" if every[1:] else ""
+    many = f"{len(known)} of {len(every)} comparisons have an answer" if len(known) < len(every) else ""
     few = sum(one.ratio.n < ENOUGH_BLOCKS for one in known if one.ratio)
     likely = f"{f'{few} ' if every[1:] else ''}only likely: fewer than {ENOUGH_BLOCKS} blocks" if few else ""
     return "; ".join(filter(None, (_ends(analysis), many, likely)))
 
 
 def _ends(analysis: Analysis) -> str:
-    """Return the intervals of what the answer says: ``95% intervals: 2.5 to 4.7 and 7.8 to 18 times``."""
+    """Return the intervals of what the answer says: ``95% intervals: 7.8 to 18 and 2.5 to 4.7 times``."""
     settled = decided(analysis)
     alike = len({(one.factor, one.level, one.baseline) for one in settled}) == 1
-    most = sorted(foremost(analysis) or (settled if alike else []), key=size_of)
-    times = bool(most) and size_of(most[-1]) >= verdict_words.TIMES_FROM
+    most = foremost(analysis) or (settled if alike else [])
     ratios = [one.ratio for one in most if one.ratio]
-    known = [ends for one in most if (ends := verdict_words.interval(one.outcome, one.ratio, times=times))]
-    if not known:
+    if not ratios:
         return ""
-    sides = [{one.held.get("storage", ""), one.level, one.baseline} for one in most]
-    storages = set().union(*sides)
-    said = f": {known[-1]}" if len(known) == 1 else f"s: {known[0]} and {known[-1]}"
-    if known[1:] and len({verdict_words.amount(ratio.estimate) for ratio in ratios}) == 1:
-        # The answer has one figure for all of them.
-        said = f"s: within {verdict_words.interval(most[-1].outcome, over_conditions(ratios), times=times)}"
-    also = "".join(
-        f"; {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}"
-        for one in otherwise_measured(analysis, most)[:1]
-    )
-    return f"{confidence(analysis)} interval{said}{' times' * times}{_on(analysis, storages)}{also}"
+    by_size = sorted(most, key=size_of)
+    are_two = _are_two(most)
+    times = size_of(by_size[0 if are_two else -1]) >= verdict_words.TIMES_FROM
+    shown = ratios if are_two else [one.ratio for one in (by_size[0], by_size[-1]) if one.ratio]
+    if len({verdict_words.amount(one.estimate) for one in ratios}) == 1:
+        shown = [over_conditions(ratios)]  # the answer has one figure for all of them
+    ends = [verdict_words.interval(most[0].outcome, one, times=times) for one in shown]
+    if not all(ends):
+        return ""
+    rest = otherwise_measured(analysis, most)[:1]
+    also = "".join(f", {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
+    said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
+    storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
+    scale = analysis.plan.scale if analysis.whole_by is not None else None
+    small = [f"small scale `{scale.name}`"] if scale else []
+    weak = ["virtual disks"] * _are_virtual(analysis, storages) + small
+    weakened = f"; weakened by {numbers.listed(weak)}" if weak else ""
+    return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{weakened}"
 
 
-def _on(analysis: Analysis, storages: Collection[str]) -> str:
-    """Return that one of these is a virtual disk."""
+def _intervals(analysis: Analysis, number: int) -> str:
+    return f"{confidence(analysis)} interval{'s' * (number > 1)}"
+
+
+def _are_virtual(analysis: Analysis, storages: Collection[str]) -> bool:
+    """Report whether one of these is a virtual disk."""
     places = analysis.machine.places if analysis.machine else []
-    virtual = any(one.virtual and one.storage in storages for one in places)
-    return " on virtual disks" if virtual else ""
+    return any(one.virtual and one.storage in storages for one in places)
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -334,12 +372,10 @@ def _of_instruments(analysis: Analysis) -> str:
     cells, proofs = (analysis.limits.cells, analysis.limits.proofs) if analysis.limits else ([], [])
     tested = [one for one in proofs if one.outcome != "open"]
     hits = sum(one.outcome == "as predicted" for one in tested)
-    proven = (
-        f"{numbers.count(len(proofs), 'test')} by a change undecided" if proofs else "no change was tested"
-    )
-    proven = (
-        f"{hits} of {numbers.count(len(tested), 'change')} had the predicted effect" if tested else proven
-    )
+    proven = f"{hits} of {numbers.count(len(tested), 'change')} had the predicted effect"
+    if not tested:
+        undecided = f"{numbers.count(len(proofs), 'test')} by a change undecided"
+        proven = undecided if proofs else "no change was tested"
     agree = "two measurements agree on each answer; " if any(one.limit for one in cells) else ""
     return f"{agree}{proven}"
 
@@ -352,13 +388,14 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
         noun = "try" if safety.faults else "cut"
-        on = _on(analysis, {one.cell.storage for one in worst})
+        on = " on virtual disks" * _are_virtual(analysis, {one.cell.storage for one in worst})
         said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{on}")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
             said[0] += f": losses in under {cut_words.points(max(spared))} of cuts may be missed"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
-        ratio = faster[-1][0]
-        said.append(f"{verdict_words.amount(ratio.estimate)}: {verdict_words.interval('faster', ratio)}")
+        gained = over_conditions([ratio for ratio, _ in faster])
+        unit = " times" * (gained.estimate >= verdict_words.TIMES_FROM)
+        said.append(f"speed: {_intervals(analysis, 1)} {verdict_words.interval('faster', gained)}{unit}")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:

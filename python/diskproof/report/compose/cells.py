@@ -1,6 +1,7 @@
 """What was measured: a row a cell."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.compose.head import work
@@ -8,15 +9,14 @@ from diskproof.report.compose.tables import cells_table, figures
 from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.report.intervals import (
     as_shown,
-    at_least,
     bounds,
     confidence,
     estimate,
     extrapolated,
+    percentile,
     percentiles,
 )
 from diskproof.stats.intervals import Interval
-from diskproof.wording.numbers import milliseconds
 
 Filled = tuple[Column, Callable[[CellAnswer], str]]
 
@@ -44,16 +44,9 @@ def cells(analysis: Analysis) -> Table:
         analysis,
         analysis.cells,
         *_measures(analysis),
-        *((figures(f"p{key} ms"), _latency(key)) for key in percentiles(analysis.cells)),
+        *((figures(f"p{key} ms"), partial(percentile, key)) for key in percentiles(analysis.cells)),
         (figures("Valid"), lambda answer: f"{answer.valid} of {answer.total}"),
         label="Throughput and latency of every cell",
-    )
-
-
-def _latency(key: str) -> Callable[[CellAnswer], str]:
-    return lambda answer: (
-        at_least(answer, key)
-        + milliseconds(answer.latency_us[key].estimate if key in answer.latency_us else None)
     )
 
 

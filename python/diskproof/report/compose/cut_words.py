@@ -190,8 +190,8 @@ def _gone(answer: CutAnswer) -> str:
 
 def _most(answer: CutAnswer, most: int) -> str:
     """Return the most transactions and the longest window, which may be of different cuts."""
-    of_program = answer.cell.server == PROGRAM
-    noun, lost = ("promise", count(most, "promise")) if of_program else ("commit", count(most, "transaction"))
+    noun = taken(answer.cell)
+    lost = count(most, "transaction" if noun == "commit" else noun)
     window_s = answer.window_s.worst if answer.window_s else 0.0
     if answer.open_windows:  # the load began too late to lose more
         return f"{lost} and {seconds(window_s)} of {noun}s, or more"
@@ -203,8 +203,12 @@ def window(answer: CutAnswer) -> str:
     """Return about the longest time of which a cut took the commits: ``about 1 s of commits, or more``."""
     worst_s = answer.window_s.worst if answer.window_s else 0.0
     about = f"about {significant(worst_s, 1)} s" if worst_s >= LEAST_S else seconds(worst_s)
-    noun = "promises" if answer.cell.server == PROGRAM else "commits"
-    return f"{about} of {noun}{', or more' if answer.open_windows else ''}"
+    return f"{about} of {taken(answer.cell)}s{', or more' if answer.open_windows else ''}"
+
+
+def taken(cell: Cell) -> str:
+    """Return what a cut takes: ``commit``; of a program ``promise``."""
+    return "promise" if cell.server == PROGRAM else "commit"
 
 
 def level(cell: Cell) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, PartName, Split
@@ -53,12 +54,21 @@ def bound_by(one: CellLimit) -> str:
     return one.bound_by.text if one.limit == "CPU" else IN_WORDS[one.limit]
 
 
-def held_by(one: CellLimit) -> tuple[Limit, str] | None:
-    """Return a cell's limit or else what takes most of its time, in words too."""
+class Held(NamedTuple):
+    """What holds a cell back."""
+
+    limit: Limit
+    words: str
+    share: float | None
+    """Of a transaction's time; None if that is not known."""
+
+
+def held_by(one: CellLimit) -> Held | None:
+    """Return a cell's limit, or else what takes most of its time; None if neither is known."""
     if one.limit:
-        return one.limit, bound_by(one)
+        return Held(one.limit, bound_by(one), one.share_of_time)
     largest = _largest_part(one.split)
-    return largest and (largest[0], IN_WORDS[largest[0]])
+    return largest and Held(largest[0], IN_WORDS[largest[0]], min(largest[1], 1.0))
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:
@@ -110,3 +120,9 @@ def _shares(split: Split | None) -> list[tuple[str, float]]:
         return []
     shares = [(name, time_us / split.latency_us) for name, time_us in parts(split)]
     return sorted((one for one in shares if one[1] >= SMALL_SHARE), key=lambda one: -one[1])
+
+
+def percents(low: float | None, high: float | None) -> str:
+    """Return the ends of a share in percent: ``52 to 81%``, ``57%``; empty without any."""
+    ends = dict.fromkeys(f"{100 * one:.0f}" for one in (low, high) if one is not None)
+    return f"{' to '.join(ends)}%" if ends else ""

@@ -1,6 +1,7 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
@@ -8,7 +9,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.machine import Place, ServerFacts
 from diskproof.results.plan import Plan
 from diskproof.stats.grouping import grouped
-from diskproof.wording import Message, numbers, say
+from diskproof.wording import numbers
 
 TUNINGS: dict[Level, str] = {
     "safest": "commits wait for the disk",
@@ -41,8 +42,9 @@ def slow_time(plan: Plan) -> str:
     """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
     if plan.dilation == 1:
         return ""
-    each = "" if plan.cpus_count == 1 else f": each CPU stands for {plan.cpus_count}"
-    return f" (time slowed {plan.dilation} times, figures corrected{each})"
+    slower = f"time ran {plan.dilation} times slower"
+    counts = f"each counts as {plan.cpus_count}: {slower}"
+    return f" ({counts if plan.cpus_count > 1 else f'{slower}, figures corrected'})"
 
 
 def servers(analysis: Analysis) -> str:
@@ -71,10 +73,10 @@ def is_given(analysis: Analysis) -> bool:
 def names(analysis: Analysis) -> str:
     """Return what workloads, storages and levels are; of one alone, only the workload needs words."""
     tuned = _levels(analysis, "tuning")
-    tunings = [(name, TUNINGS[name]) for name in LEVELS if name in tuned and len(tuned) > 1]
-    own = [(name, said) for name in tuned if (said := _own_tuning(analysis, name))]
-    each = [f"{name} = {what}" for name, what in (*storages(analysis).items(), *tunings, *own)]
-    said = "; ".join([*each, *workloads(analysis)])
+    levels = ((name, ", ".join(_level(analysis, name))) for name in tuned)
+    own = [one for one in levels if one[1] and (tuned[1:] or one[1] not in TUNINGS.values())]
+    known = (*storages(analysis).items(), *own, *workloads(analysis))
+    said = "; ".join(f"{name} = {what}" for name, what in known)
     return f"{said}." if said else ""
 
 
@@ -84,12 +86,10 @@ def _levels(analysis: Analysis, factor: Factor) -> list[str]:
 
 def in_short(analysis: Analysis, level: str) -> str:
     """Return a level with what it is, as a key under a picture has it: ``dram = main memory``."""
-    what = storages(analysis).get(level)
-    own = analysis.plan.tunings.get(level)
-    if what is None and level in LEVELS:
-        what = None if own else TUNINGS[level]  # with settings of the study's own it is another level
-    elif what is None and own:
-        what = _with_base(analysis, own)
+    parts = _level(analysis, level)
+    # What a level may lose says more than what it changes, if it loses what no other level does.
+    alike = [one for one in _levels(analysis, "tuning") if _risk(analysis, one) == _risk(analysis, level)]
+    what = storages(analysis).get(level) or (parts[0 if alike[1:] else -1] if parts else "")
     return f"{level} = {what}" if what else level
 
 
@@ -99,12 +99,38 @@ def tunings(analysis: Analysis) -> list[str]:
     return [said for name in tuned if (said := in_short(analysis, name)) != name] if tuned[1:] else []
 
 
+class Stored(NamedTuple):
+    """What a storage is."""
+
+    kind: str
+    model: str = ""
+    """Of a virtual disk: the disk that it imitates."""
+
+    @property
+    def text(self) -> str:
+        """Both: ``a virtual disk (desktop disk, 7200 rpm)``."""
+        return f"{self.kind} ({self.model})" if self.model else self.kind
+
+
 def storages(analysis: Analysis) -> dict[str, str]:
     """Return what each storage is: ``main memory``, ``a directory on vda``; the points of a curve are one."""
+    return {name: one.text for name, one in _stored(analysis).items()}
+
+
+def storages_at_once(analysis: Analysis) -> str:
+    """Return what all storages are; a model that they share is said once, behind what tells them apart."""
+    found = _stored(analysis)
+    first, *others = {one.model for one in found.values()} or {""}
+    if len(found) < 2 or others or not first:
+        return "; ".join(f"{name} = {one.text}" for name, one in found.items())
+    return f"{'; '.join(f'{name} = {one.kind}' for name, one in found.items())} (each: {first})"
+
+
+def _stored(analysis: Analysis) -> dict[str, Stored]:
     used, dials = _levels(analysis, "storage"), analysis.plan.dials
     found = {}
     for one in (dials[name] for name in used if name in dials):
-        found[one.dial] = f"a model, `{one.device}`, with {numbers.listed(list(one.values))} varied"
+        found[one.dial] = Stored(f"a model, `{one.device}`, with {numbers.listed(list(one.values))} varied")
     each = analysis.machine.each if analysis.machine else []
     by_host = [grouped(one.places, lambda place: place.storage) for one in each]
     for name in [one for one in used if one not in dials]:
@@ -112,41 +138,33 @@ def storages(analysis: Analysis) -> dict[str, str]:
         virtual = [place.virtual for places in hosts for place in places if place.virtual]
         # Of one storage alone, only that it is a model needs words.
         if hosts and (len(used) > 1 or virtual):
-            found[name] = " or ".join(dict.fromkeys(_roles(places) for places in hosts))
+            first, *others = dict.fromkeys(map(_roles, hosts))
+            found[name] = Stored(" or ".join(one.text for one in (first, *others))) if others else first
     return found
 
 
-def _own_tuning(analysis: Analysis, name: str) -> str:
-    """Return what a level of the user's own is, and what a power cut may take by its settings.
-
-    Empty if neither is known, and of a level as it stands.
-    """
+def _level(analysis: Analysis, name: str) -> list[str]:
+    """Return what a tuning level is; of one of the user's own, then what a power cut may take."""
     what = analysis.plan.tunings.get(name)
     if name in LEVELS and what is None:
-        return ""
+        return [TUNINGS[name]]
+    return [*filter(None, (what.text if what else "", _risk(analysis, name)))]
+
+
+def _risk(analysis: Analysis, name: str) -> str:
+    """Return what a power cut may take at a level, by its settings; empty if that is not known."""
     by_losses = grouped(
         (one for one in analysis.level_risks if one.tuning == name),
         lambda one: numbers.listed([loss.text for loss in one.losses]),
     )
-    said = [_with_base(analysis, what)] if what else []
-    said += (
+    return ", ".join(
         (f"in {numbers.listed([one.server for one in alike])} " if len(by_losses) > 1 else "")
         + (f"after a power cut {losses}" if losses else TUNINGS["safest"])
         for losses, alike in by_losses.items()
     )
-    return ", ".join(said)
 
 
-def _with_base(analysis: Analysis, own: Message) -> str:
-    """Return what a level of the user's own is; what it starts from last, if that was not tested."""
-    base = next((one for one in LEVELS if one == own.values.get("base")), None)
-    if base is None or base in _levels(analysis, "tuning"):
-        return own.text
-    changes = say("{changes}", changes=own.values["changes"]).text
-    return f"{changes}, the rest as in {base} ({TUNINGS[base]})"
-
-
-def workloads(analysis: Analysis) -> Iterator[str]:
+def workloads(analysis: Analysis) -> Iterator[tuple[str, str]]:
     """Yield what each workload does, and on how much data."""
     used = {cell.workload for cell in analysis.plan.cells}
     for name, words in analysis.plan.loads.items():
@@ -154,27 +172,26 @@ def workloads(analysis: Analysis) -> Iterator[str]:
             continue
         of = (one for one in analysis.cells if one.cell.workload == name and one.cell.has_server and one.data)
         data = next((one.data for one in of if one.data), None)
-        yield f"{name} = {words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
+        yield name, f"{words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
 
 
-def _roles(places: Sequence[Place]) -> str:
+def _roles(places: Sequence[Place]) -> Stored:
     """Return what a storage is: where the data lie, and the roles that lie elsewhere."""
     said = {place.role: _place(place) for place in places}
     data = said.get("data", next(iter(said.values())))
-    elsewhere = grouped((role for role in said if said[role] != data), said.__getitem__)
-    return ", but ".join(
-        [data, *(f"{numbers.listed(roles)} on {where}" for where, roles in elsewhere.items())]
-    )
+    apart = grouped((role for role in said if said[role] != data), said.__getitem__)
+    elsewhere = [f"{numbers.listed(roles)} on {where.text}" for where, roles in apart.items()]
+    return Stored(", but ".join([data.text, *elsewhere])) if elsewhere else data
 
 
-def _place(place: Place) -> str:
+def _place(place: Place) -> Stored:
     on = f" on {place.device.name}" if place.device else ""
     on += ", throttled" if place.throttle else ""
     if place.in_memory:
-        return "main memory"
+        return Stored("main memory")
     if place.virtual:
         ignores = " that ignores flushes" if place.virtual.flushes_ignored else ""
-        return f"a virtual disk{ignores} ({place.virtual.title.removeprefix('A ')})"
+        return Stored(f"a virtual disk{ignores}", place.virtual.title.removeprefix("A "))
     if place.pool:
-        return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"
-    return f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}"
+        return Stored(f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}")
+    return Stored(f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}")

@@ -1,6 +1,6 @@
 """The answer of a run on one screen: what is compared, what holds it back, what to do, what to beware of."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import Safety
@@ -33,70 +33,57 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Beware", "Not answered", "How sure", "Held back by", "")
-"""What loses clauses, one after the other; a second thing to do has no word before, and goes."""
+LEAST = ("Beware", "Not answered", "To be surer", "How sure", "Held back by")
+"""What loses clauses, one after the other, but for the first; two of them go at last."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what to know beside the picture of a page; what is too long loses its last clauses."""
-    found = list(lines(analysis))
-    for least in LEAST:
-        for at, (lead, text) in enumerate(found):
-            clauses = text.split("; ")
-            while lead == least and _words(found) > MOST_WORDS and clauses[1 if lead else 0 :]:
-                clauses.pop()
-                found[at] = lead, "; ".join(clauses)
-    return tuple(one for one in found if one[1])
+    found = dict(lines(analysis))
+    for least in [one for one in LEAST if one in found]:
+        while _is_long(found) and "; " in found[least]:
+            found[least] = found[least].rpartition("; ")[0]
+    for least in ("To be surer", "Beware"):
+        if _is_long(found):
+            found.pop(least, "")
+    return tuple(found.items())
 
 
-def _words(found: Sequence[tuple[str, str]]) -> int:
-    return sum(len(text.split()) for _, text in found)
+def _is_long(found: Mapping[str, str]) -> bool:
+    return len(" ".join(found.values()).split()) > MOST_WORDS
 
 
 def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
-    """Return what to know, the same in all forms; `mark`: of the warning that rows have a mark for.
-
-    A thing to do after the first has no word before.
-    """
+    """Return what to know, the same in all forms; `mark`: of the warning that rows have a mark for."""
     warned = [
         (f"{'' if at else mark}{one.in_short}{one.where}", one) for at, one in enumerate(cautions(analysis))
     ]
-    busy = [one.in_short for _, one in warned if one.finding.check == host_busy.name]
+    busy = next((one.in_short for _, one in warned if one.finding.check == host_busy.name), "")
+    first, *rest = how_sure(analysis).split("; ")  # what took CPU time is lost after the others
     prices = analysis.prices
     storages = [f"{row.storage} {money(row.amount)}" for row in prices.storages] if prices else []
     found = (
         ("ALARM", _alarm(analysis.safety)),
-        ("How sure", _sure(how_sure(analysis), *busy[:1])),
+        ("How sure", "; ".join(filter(None, (first, busy, *rest)))),
         *(
             [("Not answered", open_limits(analysis))]
             if is_of_limits(analysis)
             else [("Held back by", held_back(analysis))]
         ),
         ("Price", f"in {priced(prices)}: {', '.join(storages)}{dearer(analysis)}" if prices else ""),
-        *(("" if at else "To do", one.line) for at, one in enumerate(to_do.first(analysis))),
+        *to_do.first(analysis),
         ("Beware", _beware(analysis, [one for one in warned if one[1].finding.check != host_busy.name])),
     )
     return tuple((lead, text) for lead, text in found if text)
 
 
-def _sure(sure: str, busy: str = "") -> str:
-    """Return how sure the answer is, what took CPU time after the first clause: the others are lost first."""
-    first, *rest = sure.split("; ")
-    return "; ".join(filter(None, (first, busy, *rest)))
-
-
 def facts(analysis: Analysis) -> str:
-    """Return what was tested, its storages, how much there is, a single cell's load, and its levels."""
+    """Return what was tested, its levels and storages, how much there is, and a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    known = names.storages(analysis)
-    alike = {what.partition(" (")[2] for what in known.values()}
-    storages = "; ".join(f"{name} = {what}" for name, what in known.items())
-    if len(known) > len(alike) == 1 and (model := next(iter(alike))):
-        # What all of them are is said once, behind what tells them apart.
-        storages = f"{storages.replace(f' ({model}', '')} (each: {model}"
-    loads = [] if analysis.varying else [one.partition(" = ")[2] for one in names.workloads(analysis)]
-    load = numbers.sentence_case("; ".join(loads))
-    parts = (names.tested(analysis), storages, progress(analysis), load, "; ".join(names.tunings(analysis)))
+    loads = () if analysis.varying else names.workloads(analysis)
+    load = numbers.sentence_case("; ".join(what for _, what in loads))
+    levels = "; ".join(names.tunings(analysis))
+    parts = (names.tested(analysis), levels, names.storages_at_once(analysis), progress(analysis), load)
     return f"{state}{'. '.join(filter(None, parts))}"
 
 
@@ -109,10 +96,7 @@ def _alarm(safety: Safety | None) -> str:
 
 def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
     """Return the gravest warning, and how many others there are."""
-    found = [
-        left_out(analysis.plan),
-        *(text for text, _ in warned),
-    ]
+    found = [left_out(analysis.plan), *(text for text, _ in warned)]
     if warned and warned[0][1].finding.severity == "invalid":
         found = [text for text, _ in warned]
     first, *others = [*filter(None, found), ""]

@@ -12,9 +12,10 @@ from diskproof.analysis.so_far import PairSoFar
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import dials, limits_words, verdict_words
 from diskproof.report.compose.answer import has_verdict, is_of_limits
+from diskproof.report.compose.limits_words import percents
 from diskproof.report.compose.safety import on_screen
 from diskproof.report.document import Bar, Scale, Tone
-from diskproof.report.intervals import as_shown, at_least, bounds, estimate
+from diskproof.report.intervals import as_shown, bounds, estimate, percentile
 from diskproof.report.one_screen import SHARES, Block, Row
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
@@ -117,10 +118,7 @@ def _single(analysis: Analysis) -> Block:
     for one in analysis.cells:
         if one.figure is None:
             continue
-        p95 = one.latency_us.get("95")
-        tail = (
-            f"{at_least(one, '95')}{numbers.milliseconds(p95.estimate)} ms" if p95 else numbers.NOT_OBSERVED
-        )
+        tail = f"{percentile('95', one)} ms" if "95" in one.latency_us else numbers.NOT_OBSERVED
         place = one.cell.server if one.cell.storage == THEIRS else one.cell.storage
         levels = (place, verdict_words.clients(str(one.cell.clients)))
         figure = as_shown(one.metric, one.figure)
@@ -136,24 +134,19 @@ def _pair(analysis: Analysis, group: Sequence[Verdict], scale: Scale, weak: Coll
         for one in (analysis.beside.ratios if analysis.beside else [])
         if one.cell and one.baseline_cell
     }
-    theirs = [_published(published, one) for one in group]
+    turned = {(second, first): 1 / ratio for (first, second), ratio in published.items()}
+    theirs = [(turned | published).get((one.cell, one.baseline_cell)) for one in group]
     rows = []
     for one, ratio in zip(group, theirs, strict=True):
         pair = (one.cell, one.baseline_cell)
         sides = [as_shown(cells[cell].metric, cells[cell].figure) for cell in pair]
-        figures = [*map(estimate, sides), *([ratio] if any(theirs) else [])]
+        said = verdict_words.amount(ratio) if ratio else ""
+        figures = [*map(estimate, sides), *([said] if any(theirs) else [])]
         row = ratio_row(_levels(one), one, tuple(figures))
         rows.append(replace(row, is_weak=not set(pair).isdisjoint(weak)))
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     columns = (level, baseline, *(("published",) if any(theirs) else ()))
     return Block(f"{level} against {baseline}; {UNITS[first.metric]}", tuple(rows), columns, scale)
-
-
-def _published(known: dict[tuple[str, str], float], one: Verdict) -> str:
-    ratio = known.get((one.cell, one.baseline_cell))
-    turned = known.get((one.baseline_cell, one.cell))
-    ratio = 1 / turned if ratio is None and turned else ratio
-    return "" if ratio is None else verdict_words.amount(ratio)
 
 
 def _cell_levels(cell: Cell, varying: Sequence[Factor]) -> tuple[str, ...]:
@@ -234,8 +227,8 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
         figures = [numbers.whole_percent(share) if share else ""]
         tone: Tone = "plain" if one.limit else "open"
         if proof is not None:
-            measured = proof.measured and _percents(proof.measured.low, proof.measured.high)
-            figures += [_percents(proof.predicted_low, proof.predicted_high), measured or "undecided"]
+            measured = proof.measured and percents(proof.measured.low, proof.measured.high)
+            figures += [percents(proof.predicted_low, proof.predicted_high), measured or "undecided"]
             tone = TONES_OF_PROOFS[proof.outcome]
         bar = Bar(share, 0.0, share) if share else None
         levels = _cell_levels(one.cell, analysis.varying)
@@ -244,12 +237,6 @@ def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
     title = f"held back by{f'; speed left if {change}' if proofs else ''}"
     columns = ("of time", *(("predicted", "measured") if proofs else ()))
     return Block(title, tuple(rows), columns, None if proofs else SHARES)
-
-
-def _percents(low: float | None, high: float | None) -> str:
-    """Return the ends of a ratio in percent: ``52 to 81%``, ``57%``; empty without any."""
-    ends = dict.fromkeys(f"{100 * one:.0f}" for one in (low, high) if one is not None)
-    return f"{' to '.join(ends)}%" if ends else ""
 
 
 def tpcc(analysis: Analysis) -> Iterator[Block]:

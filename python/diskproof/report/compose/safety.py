@@ -153,7 +153,7 @@ def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:
 
 
 def worst_loss(one: CutAnswer) -> str:
-    """Return the worst that a cut took, commits by their time: ``nothing``, ``over 1.0 s``."""
+    """Return the worst that a cut took, commits by their time: ``nothing``, ``over 1.0 s of commits``."""
     if not one.telling or one.loss_share is None:
         return "not known"
     if one.gone:
@@ -163,8 +163,10 @@ def worst_loss(one: CutAnswer) -> str:
     if not one.with_loss:
         states = sum(seen.checked for seen in one.states)
         return f"none in {count(states, 'state')}" if states else "nothing"
-    window = said.seconds(one.window_s.worst) if one.window_s else NOT_OBSERVED
-    return f"{'over ' if one.open_windows else ''}{window}"
+    if one.window_s is None:
+        return NOT_OBSERVED
+    window = said.seconds(one.window_s.worst)
+    return f"{'over ' if one.open_windows else ''}{window} of {said.taken(one.cell)}s"
 
 
 def _number(figure: float | None) -> str:

@@ -23,9 +23,9 @@ from diskproof.wording import numbers, say
 CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"
 """Cuts the power of a model of a hard disk: two levels, 20 times each."""
 
-PROFILE = "`diskproof disk profile DIRECTORY --quick`"
+PROFILE = "`diskproof disk profile . --quick`"
 
-CUTS = re.compile(r" --cuts \d+")
+CUTS, SIZE = re.compile(r" --cuts \d+"), re.compile(r" --resume| --(?:cuts|scale) \S+")
 
 RARE, CUTS_FOR_RARE = 0.05, 59
 """So many cuts without a loss show that at most that share loses something: 1 - 0.05**(1/n)."""
@@ -39,11 +39,6 @@ class Action(NamedTuple):
 
     of: Literal["measurement", "database", ""]
     text: str
-
-    @property
-    def line(self) -> str:
-        """The text, and that it is about this run."""
-        return f"To be surer: {self.text}" if self.of == "measurement" else self.text
 
 
 def actions(analysis: Analysis) -> list[Action]:
@@ -63,10 +58,13 @@ def actions(analysis: Analysis) -> list[Action]:
     ]
 
 
-def first(analysis: Analysis) -> list[Action]:
+def first(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the most urgent thing of each kind: for the database first, unless the cuts prove nothing."""
     found = [some[0] for some in grouped(actions(analysis), lambda one: one.of).values()]
-    return found if failed_controls(analysis) else sorted(found, key=lambda one: one.of != "database")
+    if failed_controls(analysis):
+        return [("To do", found[0].text)]
+    ordered = sorted(found, key=lambda one: one.of != "database")
+    return [("To be surer" if at else "To do", one.text) for at, one in enumerate(ordered)]
 
 
 # ---------------------------------------------------------------- the measurement
@@ -90,11 +88,10 @@ def _urgent(analysis: Analysis) -> Iterator[str]:
 
 def _repair(analysis: Analysis) -> Iterator[str]:
     """Yield how to decide what is open."""
-    remedies = {one.finding.check: _remedy(one) for one in cautions(analysis)}
     if open_ones := [one for one in analysis.verdicts if one.outcome == "inconclusive"]:
         yield f"{_what_decides(open_ones, analysis.plan)}."
     else:
-        yield from filter(None, [remedies.get(repeats.name)])
+        yield from (_remedy(one) for one in cautions(analysis) if one.finding.check == repeats.name)
 
 
 def _remedy(one: Caution) -> str:
@@ -122,8 +119,7 @@ def _what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
 
 
 def _surer(analysis: Analysis) -> Iterator[str]:
-    others = (one for one in cautions(analysis) if one.finding.check != host_busy.name)
-    yield from filter(None, map(_remedy, others))
+    yield from (_remedy(one) for one in cautions(analysis) if one.finding.check != host_busy.name)
     crash, safety, limits = analysis.plan.crash, analysis.safety, analysis.limits
     if safety and not safety.faults:
         spared = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
@@ -133,12 +129,14 @@ def _surer(analysis: Analysis) -> Iterator[str]:
             command = f"{CUTS.sub('', analysis.plan.resume)} --cuts {CUTS_FOR_RARE}".strip()
             by_chance = whole_losses_by_chance(safety.answers)
             lost = numbers.listed(list(dict.fromkeys(cut_words.level(one.b.cell) for one in by_chance)), 2)
-            why = f"that only {lost} lost databases may be chance" if lost else "rarer losses would show"
-            yield f"`{command}`: {why}."
+            yield f"`{command}`"
+            if lost:
+                yield f"more cuts: that only {lost} lost databases may be chance."
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
         yield "name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
-    if analysis.plan.scale and not (crash and crash.states):
-        yield "measure longer, with more data (`--scale`)."
+    if analysis.whole_by is not None and not (crash and crash.states):
+        command = f"{SIZE.sub('', analysis.plan.resume)} {analysis.whole_by}".strip()
+        yield f"`{command}`" if command else ""
     is_asked = analysis.plan.asks == "limits" and limits
     if is_asked and limits and not limits.proofs and any(one.what_if for one in limits.cells):
         command = f"{analysis.plan.resume} --prove".strip()
@@ -172,7 +170,7 @@ def _settings(one: Durability, several: bool) -> Iterator[str]:
     names = " or ".join(f"`{level.tuning}`" for level in (one.safe, *alike))
     lucky = [f"`{other.tuning}`" for other in one.others if other not in alike and _is_whole(other)]
     yield (
-        f"{names}{where} if no commit may be lost{_variables(one, one.safe) if not alike else ''}"
+        f"{names}{where} for durable commits{_variables(one, one.safe) if not alike else ''}"
         f"{f'; that {numbers.listed(lucky)} lost none here proves little' if lucky else ''}."
     )
     for other in one.others:
@@ -238,7 +236,7 @@ def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
     lost = [cut.cell.storage for one in servers for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
         safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
-        yield f"{safe}, on a disk that flushes: {PROFILE} tests yours."
+        yield f"{safe}, if your disk flushes: {PROFILE}"
         yield f"use no {numbers.listed(lying)}: on it no setting helps."
 
 

@@ -63,17 +63,13 @@ def reasons(one: Verdict | CellComparison) -> Iterator[str]:
     yield from (reason.text for reason in one.reasons)
     if isinstance(one, Verdict):
         if one.common_operations is not None:
-            yield _over(one.common_operations)
+            yield f"over the {numbers.count(one.common_operations, 'operation')} that both ran"
         if one.extrapolated:
             yield EXTRAPOLATED
     else:
         yield from (change.text for change in one.settings)
         if one.a_extrapolated or one.b_extrapolated:
             yield EXTRAPOLATED
-
-
-def _over(operations: int) -> str:
-    return f"over the {numbers.count(operations, 'operation')} that both ran"
 
 
 EXTRAPOLATED = "by partly extrapolated seconds"
@@ -84,22 +80,14 @@ def conditions(held: Mapping[Factor, str]) -> str:
     return at_levels({factor: (level,) for factor, level in held.items()})
 
 
-def listed(held: Mapping[Factor, str]) -> str:
-    """Return levels with commas between them: ``safest, 8 clients``."""
-    return ", ".join(subject(factor, level) for factor, level in held.items() if level != NO_LEVEL)
-
-
-def at_levels(held: Mapping[Factor, Sequence[str]], most: int | None = None) -> str:
-    """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``.
-
-    `most`: so many levels of a factor are named, and the others counted.
-    """
+def at_levels(held: Mapping[Factor, Sequence[str]]) -> str:
+    """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``."""
     # A load on bare files is at no tuning.
     levels = {factor: [one for one in held.get(factor, ()) if one != NO_LEVEL] for factor in _PREPOSITIONS}
     said = {factor: _PREPOSITIONS[factor] for factor in levels if levels[factor]}
     if "memory" in said and "clients" in said:
         said["clients"] = "and"  # with 1 GiB of memory and 8 clients
-    return "".join(f" {word} {_subjects(factor, levels[factor], most)}" for factor, word in said.items())
+    return "".join(f" {word} {_subjects(factor, levels[factor])}" for factor, word in said.items())
 
 
 def where(found: Sequence[Box[Factor]]) -> str:
@@ -121,11 +109,11 @@ def places(some: Sequence[Levels], every: Sequence[Levels], noun: str) -> str:
     return where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {len(every)} {noun}"
 
 
-def _subjects(factor: Factor, levels: Sequence[str], most: int | None) -> str:
+def _subjects(factor: Factor, levels: Sequence[str]) -> str:
     if factor == "workload":  # a workload may be called "reads", which would read as a word of the sentence
-        return numbers.listed([f"`{one}`" for one in levels], most or len(levels))
+        return numbers.listed([f"`{one}`" for one in levels], len(levels))
     *others, last = levels
-    return numbers.listed([*others, subject(factor, last)], most or len(levels))
+    return numbers.listed([*others, subject(factor, last)], len(levels))
 
 
 def subject(factor: Factor, level: str) -> str:
@@ -139,9 +127,8 @@ def subject(factor: Factor, level: str) -> str:
 
 def cell_words(cell: Cell, varying: list[Factor]) -> str:
     """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its storage if nothing."""
-    return listed({factor: cell.level(factor) for factor in varying}) or (
-        cell.server if cell.storage == THEIRS else cell.storage
-    )
+    said = ", ".join(subject(one, cell.level(one)) for one in varying if cell.level(one) != NO_LEVEL)
+    return said or (cell.server if cell.storage == THEIRS else cell.storage)
 
 
 def clients(level: str) -> str:
@@ -149,23 +136,18 @@ def clients(level: str) -> str:
     return f"{level} {'client' if level == '1' else 'clients'}"
 
 
-def by_how_much(*ratios: float, where: Sequence[str] = ()) -> str:
-    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``.
-
-    `where` names each ratio's condition: ``12% (1 client) to 45% (8 clients) faster than``.
-    """
+def by_how_much(*ratios: float) -> str:
+    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``."""
     faster = min(ratios) >= 1
-    places = [f" ({place})" for place in where] or [""] * len(ratios)
-    ordered = sorted(zip(ratios, places, strict=True), reverse=not faster)
-    times = [(_two_digits(one if faster else 1 / one), place) for one, place in ordered]
-    points = [(_points(abs(one - 1)), place) for one, place in ordered]
+    ordered = sorted(ratios, reverse=not faster)
+    times = [_two_digits(one if faster else 1 / one) for one in ordered]
+    points = [_points(abs(one - 1)) for one in ordered]
     word, of_times = ("faster", "as fast as") if faster else ("slower", "slower than")
     if max(*ratios, *(1 / one for one in ratios)) < TIMES_FROM:
         return f"{_range(points)} {word} than"
-    if times[0][0] == "1.0":
-        (points_first, there), (times_last, here) = points[0], times[-1]
-        return f"{points_first} {word}{there} to {times_last} times{here} {of_times}"
-    return f"{_range(times, ' times')} {of_times}"
+    if times[0] == "1.0":
+        return f"{points[0]} {word} to {times[-1]} times {of_times}"
+    return f"{_range(times)} times {of_times}"
 
 
 def amount(*ratios: float) -> str:
@@ -187,7 +169,7 @@ def interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -
         low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
     else:
         low, high = (_points(share) for share in sorted(abs(one - 1) for one in (ratio.low, ratio.high)))
-    return low if low == high else f"{low} to {high}"
+    return _range((low, high))
 
 
 def _end(ratio: float) -> str:
@@ -197,11 +179,8 @@ def _end(ratio: float) -> str:
     return f"x{_two_digits(ratio)}" if ratio > 1 else f"1/{_two_digits(1 / ratio)}"
 
 
-def _range(ends: Sequence[tuple[str, str]], unit: str = "") -> str:
-    (first, there), (last, here) = ends[0], ends[-1]
-    if first == last:
-        return f"{first}{unit}"
-    return f"{first}{unit if there else ''}{there} to {last}{unit}{here}"
+def _range(ends: Sequence[str]) -> str:
+    return ends[0] if ends[0] == ends[-1] else f"{ends[0]} to {ends[-1]}"
 
 
 def _points(share: float) -> str:

@@ -23,18 +23,18 @@ MOST_BAR, FEWEST_BAR = 28, 8
 MOST_LEAD = 14
 """Columns of the words before what to know."""
 
-TO_DO, MOST_LINES = "To do", 3
-"""What is to do loses only whole sentences: so many lines of each are shown before rows find room."""
+TO_DO = ("To do", "To be surer")
+"""They lose only whole sentences, before rows find room."""
 
 MOST_LEVEL = 24
 """Columns of one level."""
 
-FEWEST, CROWDED, MOST = 1, 2, 3
-"""Lines of each thing to know and of the facts: at first; if not all rows find room even so, since words
-would be cut short in vain; and at last, as far as there is room."""
+FEWEST, CROWDED, MOST, MOST_FACTS = 1, 2, 3, 6
+"""Lines of each thing to know, as many as let all rows find room; if none do, at most `CROWDED`. The facts
+have the room that is left."""
 
 LEAST_OF_ROWS = 9
-"""Lines that rows have at least, before words do."""
+"""Lines that rows have at least, before words have a second one."""
 
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
@@ -59,44 +59,25 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     """Return the lines of a screen; rows that find no room are counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-
-    def words(most: Sequence[int]) -> tuple[list[Text], list[Text]]:
-        *of_lines, of_facts = most
-        facts = [Text(line, style="dim") for line in _fitted(screen.facts, width, of_facts)]
-        return [*question, *facts], _tail(screen, width, of_lines)
-
-    room = height - _height(whole) - 1
-    # Of several things to do, the first one at least.
-    most = [FEWEST if lead else 0 for lead, _ in screen.lines] + [FEWEST]
-    if sum(map(len, words(most))) > room:
-        for longest in (CROWDED, FEWEST):
-            head, tail = words([longest if lines else 0 for lines in most])
-            left = height - len(head) - 1 - len(tail)
-            if left >= LEAST_OF_ROWS:
-                break
-        return [*head, *_cut(whole, screen, width, left, signs), Text(), *tail]
-    for _ in range(MOST):
-        for place in (len(most) - 1, *range(len(most) - 1)):  # names, before what is said of them
-            lines = most[place]
-            longer = [*most[:place], lines + 1, *most[place + 1 :]]
-            if lines < MOST and sum(map(len, words(longer))) <= room:
-                most = longer
-    head, tail = words(most)
-    return [*head, *_drawn(whole, width, signs), Text(), *tail]
+    tails = [_tail(screen, width, most) for most in (MOST, CROWDED, FEWEST)]
+    left = [height - len(question) - FEWEST - 1 - len(tail) for tail in tails]
+    need = _height(whole)
+    known = [at for at, room in enumerate(left) if room >= need] or [
+        at for at, room in enumerate(left) if at and room >= LEAST_OF_ROWS
+    ]
+    tail, room = [*zip(tails, left, strict=True)][known[0] if known else -1]
+    facts = _fitted(screen.facts, width, min(FEWEST + max(room - need, 0), MOST_FACTS))
+    head = [*question, *(Text(line, style="dim") for line in facts)]
+    rows = _drawn(whole, width, signs) if room >= need else _cut(whole, screen, width, room, signs)
+    return [*head, *rows, Text(), *tail]
 
 
-def _tail(screen: OneScreen, width: int, most: Sequence[int]) -> list[Text]:
+def _tail(screen: OneScreen, width: int, most: int) -> list[Text]:
     """Return the answer and each thing to know in so many lines."""
-    found = [Text(line) for line in _fitted(screen.answer, width - 2, MOST)]
-    is_to_do = False
-    for (lead, text), most_lines in zip(screen.lines, most, strict=True):
-        is_to_do = lead == TO_DO if lead else is_to_do
-        if not most_lines:
-            continue
-        if is_to_do:
-            wrapped = _fitted(text, width - MOST_LEAD - 1, MOST_LINES, _SENTENCES, "")
-        else:
-            wrapped = _fitted(text, width - MOST_LEAD - 1, most_lines)
+    found = [Text(line, style="bold") for line in _fitted(screen.answer, width - 2, max(most, CROWDED))]
+    for lead, text in screen.lines if most > FEWEST else [one for one in screen.lines if one[0] != TO_DO[1]]:
+        room, is_to_do = width - MOST_LEAD - 1, lead in TO_DO
+        wrapped = _fitted(text, room, MOST, _SENTENCES, "") if is_to_do else _fitted(text, room, most)
         for at, line in enumerate(wrapped):
             found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
     return found
