@@ -119,7 +119,7 @@ def test_where_nothing_acknowledged_survived_the_window_is_the_load_and_no_more_
     answer = only(ALONE, [*gone, one_of(30, 0.2)])
     assert answer.open_windows == 1
     assert loss(answer) == (
-        "lost 112 transactions and 1.7 s of commits, or more "
+        "lost at least 112 transactions and 1.7 s of commits "
         "(2 of 2 cuts; in 1 of them all that was acknowledged)"
     )
     assert only(ALONE, lossy(0, 9)).open_windows == 0

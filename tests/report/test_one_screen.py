@@ -127,7 +127,7 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
         "nothing",
     )
     assert block.columns[:3] == ("worst loss", "commits/s", "at risk") and block.most_figures == 2
-    assert "4 cuts each: losses in under 53% of cuts may be missed" in how_sure(analysis)
+    assert "4 cuts each: none lost still allows up to 53% of cuts" in how_sure(analysis)
     assert any(line.strip().startswith("To do") for line in lines)
 
 
@@ -140,11 +140,11 @@ def test_a_small_scale_is_said_and_the_whole_study_is_one_command(make_run: Make
         (folder.path / "study.toml").write_text(text)
         known = dict(run(analyse_folder(folder)).lines)
         assert known["To be surer"] == f"`diskproof {command}`"
-        assert known["How sure"].endswith("; weakened by small scale `short`")
+        assert known["How sure"].endswith(", in a short run")
     for text in ("[", 'scale = "short"\n[scales.short]\nshrinks = "nothing"\n'):
         (folder.path / "study.toml").write_text(text)
         known = dict(run(analyse_folder(folder)).lines)
-        assert "To be surer" not in known and "scale" not in known["How sure"]
+        assert "To be surer" not in known and "short" not in known["How sure"]
 
 
 def test_what_a_commit_costs_has_its_interval_its_disk_and_its_load(make_run: MakeRun) -> None:

@@ -267,7 +267,6 @@ def test_the_first_screen_answers(quickstart: Run, open_page: OpenPage) -> None:
         "How sure",
         "Held back by",
         "To do",
-        "To be surer",
         "Beware",
     ]
     words = " ".join(page.locator(".beside dd").all_text_contents()).split()

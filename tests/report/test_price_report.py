@@ -128,7 +128,7 @@ def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: Mak
 @pytest.mark.parametrize(
     ("faster", "amounts", "price", "to_do"),
     [
-        ("ssd", (60.0, 40.0), "in USD: disk 60, ssd 40", "ssd: faster, and costs less."),
+        ("ssd", (60.0, 40.0), "in USD: disk 60, ssd 40", "ssd: faster and cheaper."),
         ("ssd", (60.0, 150.0), "in USD: disk 60, ssd 150; ssd costs 2.5 times as much", ""),
         ("ssd", (60.0,), "in USD: disk 60", ""),
         ("dram", (60.0, 40.0), "in USD: disk 60, dram 40", ""),  # it keeps nothing

@@ -12,7 +12,7 @@ from diskproof.analysis.safety.shapes import CutComparison, Safety
 from diskproof.audit.host import host_busy
 from diskproof.results.dial import Mark
 from diskproof.results.factor import Factor
-from diskproof.results.machine import Machine
+from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.results.record import Record
 from diskproof.results.trial import DataFacts, Finding, Setting
@@ -289,6 +289,19 @@ class Analysis(Record):
     def disturbances(self) -> list[RunFinding]:
         """What took CPU time from the trials: it weakens every verdict."""
         return [one for one in self.findings if one.finding.check == host_busy.name]
+
+    @property
+    def virtual(self) -> set[str]:
+        """The storages with a virtual disk."""
+        return {one.storage for one in self._places() if one.virtual}
+
+    @property
+    def ignoring_flushes(self) -> set[str]:
+        """The storages with a virtual disk that only says that it flushes."""
+        return {one.storage for one in self._places() if one.virtual and one.virtual.flushes_ignored}
+
+    def _places(self) -> list[Place]:
+        return self.machine.places if self.machine else []
 
 
 class FactDifference(Record):

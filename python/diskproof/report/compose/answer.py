@@ -1,6 +1,6 @@
 """What a run comes to, in one sentence, and how sure that is; with the rows below it needs no more."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.asked import (
@@ -57,7 +57,9 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     safety = analysis.safety
     if safety and safety.made:
-        return " ".join(filter(None, (_of_cuts(safety), _largest(analysis) if _says_speed(analysis) else "")))
+        return " ".join(
+            filter(None, (_of_cuts(analysis, safety), _largest(analysis) if _says_speed(analysis) else ""))
+        )
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
@@ -155,7 +157,7 @@ def _alike(decided: Sequence[Verdict]) -> str:
 # ---------------------------------------------------------------- cuts
 
 
-def _of_cuts(safety: Safety) -> str:
+def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     """Return which levels kept every commit in the cuts, what others gained, and the worst that one lost.
 
     A kill or a stop shows nothing of power cuts, which the question is mostly about.
@@ -175,7 +177,7 @@ def _of_cuts(safety: Safety) -> str:
         ratios, beside = [ratio.estimate for ratio, _ in faster], [other for _, other in faster]
         named = numbers.listed([one.cell.tuning for one in beside], MOST_KEPT)
         was = "was" if len(beside) == 1 else "were"
-        gained = f"; {named} there {was} {verdict_words.amount(*ratios)}"
+        gained = f"; {named} {was} {verdict_words.amount(*ratios)}"
         if len(whole) > 1:
             than = verdict_words.by_how_much(*ratios)
             gained = f"; {named} on {base.cell.storage} {was} {than} {base.cell.tuning}"
@@ -186,7 +188,8 @@ def _of_cuts(safety: Safety) -> str:
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
-    return f"{kept}{'.' if gained else ';'} {cut_words.level(most.cell)} {_lost(most)}."
+    lying = ", which ignores flushes," if most.cell.storage in analysis.ignoring_flushes else ""
+    return f"{kept}{'.' if gained else ';'} {cut_words.level(most.cell)}{lying} {_lost(most)}."
 
 
 def _lost(most: CutAnswer) -> str:
@@ -222,14 +225,14 @@ def _of_limits(analysis: Analysis) -> str:
     cells = _limit_cells(analysis)
     named = [one for one in cells if one.limit]
     many = f"{len(named)} of {numbers.count(len(cells), 'case')} answered"
-    said = _limits(analysis, _alike_limits(analysis, named))
-    return f"{many}: the database is held back by {said}." if named else f"{many}."
+    said = f": the database is held back by {_limits(analysis, _alike_limits(analysis, named))}"
+    return f"{many}{said if named else ''}."
 
 
 def held_back(analysis: Analysis) -> str:
     """Return what holds cells back, with its share of the time; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (79% of time); the CPUs on dram (90%, unconfirmed)``. Storages that
+    ``the log's flush on disk at safest (79% of time); probably the CPUs on dram (90%)``. Storages that
     all of it is about are named first.
     """
     cells = _limit_cells(analysis)
@@ -237,13 +240,14 @@ def held_back(analysis: Analysis) -> str:
     where = _places(analysis, unknown) if groups else f": {open_limits(analysis)}"
     found = (_limits(analysis, groups), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "")
     said = "; ".join(filter(None, found))
-    storages = {one.cell.storage: one for one in cells}
+    timed = dict.fromkeys(one.cell.storage for one in cells)
+    if untimed := sorted({cell.storage for cell in analysis.plan.every_cell} - {*timed}) if groups else []:
+        return f"{said}; {numbers.listed(untimed)} not timed"
     others = [factor for factor in analysis.varying if factor != "storage"]
     apart = [len({tuple(map(one.cell.level, others)) for one, _ in alike}) for alike in groups]
-    everywhere = [len(alike) for alike in groups] == [len(storages) * number for number in apart]
-    several = len({cell.storage for cell in analysis.plan.every_cell}) > 1
-    if groups and everywhere and several and len(storages) <= verdict_words.MOST_PLACES:
-        return f"on {numbers.listed([*storages])}: {said}"
+    everywhere = [len(alike) for alike in groups] == [len(timed) * number for number in apart]
+    if groups and everywhere and 1 < len(timed) <= verdict_words.MOST_PLACES:
+        return f"on {numbers.listed([*timed])}: {said}"
     return said
 
 
@@ -262,17 +266,17 @@ def _alike_limits(analysis: Analysis, some: Sequence[CellLimit]) -> list[Alike]:
 def _limits(analysis: Analysis, groups: Sequence[Alike]) -> str:
     every = len(_limit_cells(analysis))
     # Two instruments confirm a limit.
-    unconfirmed = [any(one.limit is None for one, _ in alike) for alike in groups]
-    said, unit = [], " of time"
-    for alike, is_unconfirmed in zip(groups, unconfirmed, strict=True):
+    likely = [any(one.limit is None for one, _ in alike) for alike in groups]
+    said: list[str] = []
+    unit = " of time"
+    for alike, is_likely in zip(groups, likely, strict=True):
+        probably = "probably " if is_likely and not (said and all(likely)) else ""
         where = _places(analysis, [one for one, _ in alike]) if len(alike) < every else ""
-        shares = [held.share for _, held in alike if held.share]
-        notes = [f"{limits_words.percents(min(shares), max(shares))}{unit}"] if shares else []
-        notes += ["unconfirmed"] if is_unconfirmed and not all(unconfirmed) else []
-        noted = f" ({', '.join(notes)})" if notes else ""
-        said.append(f"{alike[0][1].words}{where}{noted}")
+        shares = [held.share for _, held in alike if held.share and not is_likely]
+        noted = f" ({limits_words.percents(min(shares), max(shares))}{unit})" if shares else ""
+        said.append(f"{probably}{alike[0][1].words}{where}{noted}")
         unit = "" if shares else unit
-    return f"{'; '.join(said)}{', unconfirmed' if groups and all(unconfirmed) else ''}"
+    return "; ".join(said)
 
 
 def _limit_cells(analysis: Analysis) -> list[CellLimit]:
@@ -350,21 +354,13 @@ def _ends(analysis: Analysis) -> str:
     also = "".join(f", {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
-    scale = analysis.plan.scale if analysis.whole_by is not None else None
-    small = [f"small scale `{scale.name}`"] if scale else []
-    weak = ["virtual disks"] * _are_virtual(analysis, storages) + small
-    weakened = f"; weakened by {numbers.listed(weak)}" if weak else ""
-    return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{weakened}"
+    small = ["in a short run"] if analysis.plan.scale and analysis.whole_by is not None else []
+    weak = ["on virtual disks"] * (not analysis.virtual.isdisjoint(storages)) + small
+    return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{', ' * bool(weak)}{numbers.listed(weak)}"
 
 
 def _intervals(analysis: Analysis, number: int) -> str:
     return f"{confidence(analysis)} interval{'s' * (number > 1)}"
-
-
-def _are_virtual(analysis: Analysis, storages: Collection[str]) -> bool:
-    """Report whether one of these is a virtual disk."""
-    places = analysis.machine.places if analysis.machine else []
-    return any(one.virtual and one.storage in storages for one in places)
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -388,14 +384,14 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
         noun = "try" if safety.faults else "cut"
-        on = " on virtual disks" * _are_virtual(analysis, {one.cell.storage for one in worst})
+        on = " on virtual disks" * (not analysis.virtual.isdisjoint(one.cell.storage for one in worst))
         said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{on}")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            said[0] += f": losses in under {cut_words.points(max(spared))} of cuts may be missed"
+            said[0] += f": none lost still allows up to {cut_words.points(max(spared))} of cuts"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         gained = over_conditions([ratio for ratio, _ in faster])
         unit = " times" * (gained.estimate >= verdict_words.TIMES_FROM)
-        said.append(f"speed: {_intervals(analysis, 1)} {verdict_words.interval('faster', gained)}{unit}")
+        said.append(f"speed {verdict_words.interval('faster', gained)}{unit} ({_intervals(analysis, 1)})")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:

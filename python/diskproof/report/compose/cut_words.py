@@ -194,16 +194,17 @@ def _most(answer: CutAnswer, most: int) -> str:
     lost = count(most, "transaction" if noun == "commit" else noun)
     window_s = answer.window_s.worst if answer.window_s else 0.0
     if answer.open_windows:  # the load began too late to lose more
-        return f"{lost} and {seconds(window_s)} of {noun}s, or more"
+        return f"at least {lost} and {seconds(window_s)} of {noun}s"
     up_to = "" if 0 < window_s < LEAST_S else "up to "
     return f"up to {lost} and {up_to}{seconds(window_s)} of {noun}s"
 
 
 def window(answer: CutAnswer) -> str:
-    """Return about the longest time of which a cut took the commits: ``about 1 s of commits, or more``."""
+    """Return about the longest time of which a cut took the commits: ``1 s of commits or more``."""
     worst_s = answer.window_s.worst if answer.window_s else 0.0
-    about = f"about {significant(worst_s, 1)} s" if worst_s >= LEAST_S else seconds(worst_s)
-    return f"{about} of {taken(answer.cell)}s{', or more' if answer.open_windows else ''}"
+    about = f"{significant(worst_s, 1)} s" if worst_s >= LEAST_S else seconds(worst_s)
+    more = " or more" if answer.open_windows else ""
+    return f"{'' if more else 'about '}{about} of {taken(answer.cell)}s{more}"
 
 
 def taken(cell: Cell) -> str:

@@ -66,7 +66,9 @@ class Held(NamedTuple):
 def held_by(one: CellLimit) -> Held | None:
     """Return a cell's limit, or else what takes most of its time; None if neither is known."""
     if one.limit:
-        return Held(one.limit, bound_by(one), one.share_of_time)
+        # Which logs: not all wait for the same at each level.
+        words = one.bound_by.text if one.limit == "log flush" else bound_by(one)
+        return Held(one.limit, words, one.share_of_time)
     largest = _largest_part(one.split)
     return largest and Held(largest[0], IN_WORDS[largest[0]], min(largest[1], 1.0))
 

@@ -43,8 +43,8 @@ def slow_time(plan: Plan) -> str:
     if plan.dilation == 1:
         return ""
     slower = f"time ran {plan.dilation} times slower"
-    counts = f"each counts as {plan.cpus_count}: {slower}"
-    return f" ({counts if plan.cpus_count > 1 else f'{slower}, figures corrected'})"
+    counts = f"each counts as {plan.cpus_count}; " if plan.cpus_count > 1 else ""
+    return f" ({counts}{slower}, figures are converted)"
 
 
 def servers(analysis: Analysis) -> str:

@@ -33,8 +33,8 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Beware", "Not answered", "To be surer", "How sure", "Held back by")
-"""What loses clauses, one after the other, but for the first; two of them go at last."""
+LEAST = ("Price", "Beware", "Not answered", "To be surer", "How sure", "Held back by")
+"""What loses clauses, one after the other, but for the first; some can be left out."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
@@ -43,9 +43,10 @@ def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     for least in [one for one in LEAST if one in found]:
         while _is_long(found) and "; " in found[least]:
             found[least] = found[least].rpartition("; ")[0]
-    for least in ("To be surer", "Beware"):
-        if _is_long(found):
-            found.pop(least, "")
+        if _is_long(found) and least in ("Price", "To be surer"):
+            found.pop(least)
+    if _is_long(found):
+        found.pop("Beware", "")
     return tuple(found.items())
 
 

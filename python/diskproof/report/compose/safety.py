@@ -153,7 +153,7 @@ def levels_shown(cells: Sequence[Cell]) -> list[CutFactor]:
 
 
 def worst_loss(one: CutAnswer) -> str:
-    """Return the worst that a cut took, commits by their time: ``nothing``, ``over 1.0 s of commits``."""
+    """Return the worst that a cut took, commits by their time: ``nothing``, ``≥ 1.0 s of commits``."""
     if not one.telling or one.loss_share is None:
         return "not known"
     if one.gone:
@@ -166,7 +166,7 @@ def worst_loss(one: CutAnswer) -> str:
     if one.window_s is None:
         return NOT_OBSERVED
     window = said.seconds(one.window_s.worst)
-    return f"{'over ' if one.open_windows else ''}{window} of {said.taken(one.cell)}s"
+    return f"{'≥ ' if one.open_windows else ''}{window} of {said.taken(one.cell)}s"
 
 
 def _number(figure: float | None) -> str:

@@ -153,8 +153,8 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     speed = [*_speed(analysis)] if analysis.plan.crash is None else []
     yield from _lying(analysis, servers)
     if (bought := best_buy(analysis)) and bought.times <= 1:
-        per_gb = ", but more per GB" if bought.times_per_gb > 1 else ""
-        yield f"{bought.storage}: faster, and costs {'less' if bought.times < 1 else 'as much'}{per_gb}."
+        per_gb = ", but dearer per GB" if bought.times_per_gb > 1 else ""
+        yield f"{bought.storage}: faster and {'cheaper' if bought.times < 1 else 'as cheap'}{per_gb}."
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:
@@ -231,12 +231,10 @@ def _replicas(servers: Sequence[Durability]) -> Iterator[str]:
 
 def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
     """Yield that a level is safe on a disk that flushes, and none on one that only says so."""
-    places = analysis.machine.places if analysis.machine else []
-    ignoring = {one.storage for one in places if one.virtual and one.virtual.flushes_ignored}
     lost = [cut.cell.storage for one in servers for cut in one.lost_on]
-    if lying := [one for one in dict.fromkeys(lost) if one in ignoring]:
+    if lying := [one for one in dict.fromkeys(lost) if one in analysis.ignoring_flushes]:
         safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
-        yield f"{safe}, if your disk flushes: {PROFILE}"
+        yield f"{safe} if yours flushes; {PROFILE} tells"
         yield f"use no {numbers.listed(lying)}: on it no setting helps."
 
 
