@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
+use super::bind::unquoted;
 use super::moment::{self, number, pattern};
 use super::{HALF_LINE, Inputs, Sink, Statement, What};
 use crate::driver::Dialect;
@@ -86,7 +87,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             b"CONNECT" => What::Connect,
             b"DISCONNECT" => What::Quit,
             b"QUERY" => {
-                let (sql, failed) = (unescaped(part(4)), part(5) != b"0");
+                let (sql, failed) = (unquoted(part(4), true), part(5) != b"0");
                 if cuts.has(part(4), &sql, !failed) {
                     let reason = "a statement cut short (server_audit_query_log_limit)";
                     sink.unread(reason, inputs.line());
@@ -105,22 +106,4 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
         sink.take(moment.event(session, what, inputs.line()))?;
     }
     Ok(())
-}
-
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut bytes = text.iter();
-    let mut plain = Vec::with_capacity(text.len());
-    while let Some(&byte) = bytes.next() {
-        let escaped = if byte == b'\\' { bytes.next() } else { None };
-        plain.push(match escaped {
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b't') => b'\t',
-            Some(b'b') => 8,
-            Some(b'f') => 12,
-            Some(&other) => other,
-            None => byte,
-        });
-    }
-    plain
 }

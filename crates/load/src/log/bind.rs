@@ -1,36 +1,138 @@
-//! Parameters put into a statement's text.
+//! Values of prepared statements: put into a statement's text, and read out of it.
+
+use serde::{Deserialize, Serialize};
 
 use super::LONGEST_BYTES;
-use crate::driver::Dialect;
-use crate::workload::sql::{What, Words};
+use crate::driver::{Args, Dialect};
+use crate::workload::sql::{Words, parameters};
+
+/// A statement as it was prepared, with the values of one execution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Bound {
+    pub(crate) sql: Vec<u8>,
+    pub(crate) values: Vec<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Value {
+    Null,
+    Int(i64),
+    Double(f64),
+    Text(Vec<u8>),
+}
+
+impl Bound {
+    /// `None`: a literal is of none of the forms in which values are bound, or the statement is no text.
+    pub(super) fn new(
+        sql: &[u8],
+        literals: &[impl AsRef<[u8]>],
+        dialect: Dialect,
+    ) -> Option<Self> {
+        let values = literals.iter().map(|own| Value::of(own.as_ref(), dialect));
+        str::from_utf8(sql).ok()?;
+        Some(Self {
+            values: values.collect::<Option<_>>()?,
+            sql: sql.to_vec(),
+        })
+    }
+
+    /// The execution that stands in a log with its values in their places; `None`: it is another statement's.
+    pub(super) fn read(sql: &[u8], executed: &[u8], dialect: Dialect) -> Option<Self> {
+        let (mut rest, mut copied) = (executed, 0);
+        let mut literals = Vec::new();
+        for (mark, _) in parameters(sql, dialect) {
+            rest = rest.strip_prefix(&sql[copied..mark.start])?;
+            let mut words = Words::new(rest, dialect);
+            let mut end = words.next()?.end;
+            // A sign is a word, and so is what follows a doubled mark.
+            while rest[..end] == *b"-" || rest.get(end) == Some(&b'\'') {
+                end = words.next()?.end;
+            }
+            let literal;
+            (literal, rest) = rest.split_at(end);
+            literals.push(literal);
+            copied = mark.end;
+        }
+        let is_whole = rest == &sql[copied..];
+        is_whole
+            .then(|| Self::new(sql, &literals, dialect))
+            .flatten()
+    }
+
+    /// The values as arguments.
+    pub(crate) fn put(&self, args: &mut Args) {
+        args.clear();
+        for value in &self.values {
+            match value {
+                Value::Null => args.push_null(),
+                Value::Int(number) => args.push_int(*number),
+                Value::Double(number) => args.push_double(*number),
+                Value::Text(text) => args.push_text(|out| out.extend_from_slice(text)),
+            }
+        }
+    }
+}
+
+impl Value {
+    /// What a literal stands for. A number that is no integer of 64 bits and has no exponent is decimal: its text is
+    /// exact.
+    fn of(literal: &[u8], dialect: Dialect) -> Option<Self> {
+        let text = std::str::from_utf8(literal).unwrap_or_default();
+        Some(match literal {
+            [b'\'', rest @ ..] => {
+                // Behind it there may be its type.
+                let end = rest.iter().rposition(|&byte| byte == b'\'')?;
+                Self::Text(unquoted(&rest[..end], dialect == Dialect::Mysql))
+            }
+            [b'0', b'x', digits @ ..] => {
+                let (pairs, _) = digits.as_chunks::<2>();
+                let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+                Self::Text(pairs.iter().map(byte).collect::<Option<_>>()?)
+            }
+            [b'-' | b'0'..=b'9', ..] => match (text.parse(), text.parse()) {
+                (Ok(number), _) => Self::Int(number),
+                (_, Ok(number)) if text.contains(['e', 'E']) => Self::Double(number),
+                (_, Ok(_)) => Self::Text(literal.to_vec()),
+                _ => return None,
+            },
+            _ => text.eq_ignore_ascii_case("NULL").then_some(Self::Null)?,
+        })
+    }
+}
+
+/// The inside of a string as it is meant.
+pub(super) fn unquoted(text: &[u8], escapes: bool) -> Vec<u8> {
+    let mut bytes = text.iter();
+    let mut plain = Vec::with_capacity(text.len());
+    while let Some(&byte) = bytes.next() {
+        let means = byte == b'\'' || (byte == b'\\' && escapes);
+        let next = if means { bytes.next() } else { None };
+        plain.push(match next {
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'Z') => 26,
+            Some(b'0') => 0,
+            Some(&other) => other,
+            None => byte,
+        });
+    }
+    plain
+}
 
 /// Replaces the marks of parameters by literals; `None` if there are others than there are literals.
 pub(super) fn bind(sql: &[u8], dialect: Dialect, literals: &[impl AsRef<[u8]>]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(sql.len() + 16 * literals.len());
-    let (mut copied, mut count) = (0, 0);
-    let mut dollar = None;
-    for word in Words::new(sql, dialect) {
-        let (begin, number) = match word.what {
-            What::Mark(b'?') if dialect == Dialect::Mysql => {
-                count += 1;
-                (word.at, count)
-            }
-            What::Mark(b'$') => {
-                dollar = Some(word.at);
-                continue;
-            }
-            What::Number if dollar.is_some_and(|at| at + 1 == word.at) => {
-                let digits = std::str::from_utf8(&sql[word.at..word.end]);
-                (word.at - 1, digits.ok()?.parse::<usize>().ok()?)
-            }
-            _ => continue,
-        };
-        out.extend_from_slice(&sql[copied..begin]);
+    let mut copied = 0;
+    for (mark, number) in parameters(sql, dialect) {
+        out.extend_from_slice(&sql[copied..mark.start]);
         out.extend_from_slice(literals.get(number.checked_sub(1)?)?.as_ref());
         if out.len() > LONGEST_BYTES {
             return None;
         }
-        copied = word.end;
+        copied = mark.end;
     }
     out.extend_from_slice(&sql[copied..]);
     Some(out)

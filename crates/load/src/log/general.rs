@@ -1,12 +1,16 @@
 //! The general log of MySQL and MariaDB: an entry is written when its statement begins, without a duration.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
 use super::moment::{self, Moment, number, pattern};
-use super::{Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line};
+use super::{
+    AS_TEXT, Bound, Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line,
+};
+use crate::driver::Dialect;
 
 /// An entry's time, its session, its command and the rest of its line.
 type Head<'a> = (Option<Moment>, u64, &'a [u8], &'a [u8]);
@@ -36,61 +40,119 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
     Some((moment, session, part(3)?, argument))
 }
 
+/// Texts that sessions have prepared, in each session, and in all of them, are remembered up to these.
+const MOST_TEXTS: usize = 1000;
+const MOST_BYTES: usize = 64 << 20;
+
+/// What an entry's statement is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Prepared,
+    Executed,
+    Other,
+}
+
+/// What sessions have prepared.
+#[derive(Default)]
+struct Prepared {
+    texts: HashMap<u64, Vec<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl Prepared {
+    /// Hands on an entry that is whole; an execution is that of a statement which its session has prepared.
+    fn hand_on(&mut self, (mut event, of): (Event, Use), sink: &mut dyn Sink) -> io::Result<()> {
+        if let What::Statement(said) = &mut event.what
+            && of != Use::Other
+        {
+            let texts = self.texts.entry(event.session).or_default();
+            if of == Use::Prepared {
+                self.bytes += said.sql.len();
+                texts.retain(|known| *known != said.sql);
+                if texts.len() == MOST_TEXTS {
+                    texts.remove(0);
+                }
+                texts.push(std::mem::take(&mut said.sql));
+                if self.bytes > MOST_BYTES {
+                    *self = Self::default();
+                }
+                return Ok(());
+            }
+            let mut known = texts.iter().rev();
+            said.bound = known.find_map(|text| Bound::read(text, &said.sql, Dialect::Mysql));
+            if said.bound.is_none() {
+                sink.unread(AS_TEXT, event.line);
+            }
+        }
+        sink.take(event)
+    }
+}
+
 pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut line = Vec::new();
     let mut now: Option<Moment> = None;
-    let mut open: Option<Event> = None;
+    let mut prepared = Prepared::default();
+    let mut open: Option<(Event, Use)> = None;
     while inputs.next_line(&mut line)? {
         let Some((moment, session, command, argument)) = head(&line) else {
             match &mut open {
-                Some(Event {
-                    what: What::Statement(statement),
-                    ..
-                }) => add_line(&mut statement.sql, &line),
+                Some((
+                    Event {
+                        what: What::Statement(statement),
+                        ..
+                    },
+                    _,
+                )) => add_line(&mut statement.sql, &line),
                 _ if now.is_some() => sink.unread("a line that begins no entry", inputs.line()),
                 _ => {}
             }
             continue;
         };
-        if let Some(event) = open.take() {
-            sink.take(event)?;
+        if let Some(open) = open.take() {
+            prepared.hand_on(open, sink)?;
         }
         now = moment.or(now);
         let Some(now) = now else {
             sink.unread("an entry without a time", inputs.line());
             continue;
         };
+        let of = match command {
+            b"Execute" => Use::Executed,
+            b"Prepare" => Use::Prepared,
+            _ => Use::Other,
+        };
         let what = match command {
-            b"Query" | b"Execute" => What::Statement(Statement {
+            b"Query" | b"Execute" | b"Prepare" => What::Statement(Statement {
                 sql: argument.to_vec(),
                 ..Statement::default()
             }),
             b"Connect" => What::Connect,
             b"Quit" => What::Quit,
             b"Init DB" => choice_of(argument),
-            b"Prepare" | b"Close stmt" | b"Reset stmt" | b"Ping" | b"Statistics" | b"Long Data" => {
-                continue;
-            }
+            b"Close stmt" | b"Reset stmt" | b"Ping" | b"Statistics" | b"Long Data" => continue,
             _ => {
                 sink.unread(NO_SQL, inputs.line());
                 continue;
             }
         };
         let event = |what| now.event(session, what, inputs.line());
+        if matches!(what, What::Connect | What::Quit) {
+            prepared.texts.remove(&session);
+        }
         if what == What::Connect
             && let Some(database) = database_of(argument)
         {
             sink.take(event(What::Connect))?;
-            open = Some(event(choice_of(database)));
+            open = Some((event(choice_of(database)), of));
             continue;
         }
-        open = Some(event(what));
+        open = Some((event(what), of));
     }
     if inputs.is_half && open.is_some() {
         sink.unread(HALF_LINE, inputs.line());
         return Ok(());
     }
-    open.map_or(Ok(()), |event| sink.take(event))
+    open.map_or(Ok(()), |open| prepared.hand_on(open, sink))
 }
 
 pub(super) fn choice_of(database: &[u8]) -> What {

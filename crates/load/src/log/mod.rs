@@ -17,6 +17,7 @@ mod tests;
 use std::io;
 
 use bind::bind;
+pub(crate) use bind::{Bound, Value};
 pub(crate) use input::{Inputs, Passed};
 pub(crate) use moment::{date_of, day_of};
 pub(crate) use spread::Spread;
@@ -31,6 +32,7 @@ const KEPT_BYTES: usize = LONGEST_BYTES + (64 << 10);
 pub(crate) const WITHOUT_VALUES: &str = "a prepared statement whose parameters are not in the log";
 const HALF_LINE: &str = "a statement that the log's end cuts short";
 const NO_SQL: &str = "a command that is no SQL";
+const AS_TEXT: &str = "a prepared statement that is replayed as text: its preparation is not in the log";
 
 /// Adds a further line to a statement.
 fn add_line(text: &mut Vec<u8>, line: &[u8]) {
@@ -137,8 +139,8 @@ pub(crate) struct Statement {
     pub(crate) failed: bool,
     /// It may be a further message about the last statement, if that has the same text.
     pub(crate) is_further: bool,
-    /// It was prepared, and its parameters have been put into the text.
-    pub(crate) prepared: bool,
+    /// How it was prepared, if it was and its values were bound; they stand in the text, too.
+    pub(crate) bound: Option<Bound>,
 }
 
 /// Takes up events; an error ends the reading.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::moment::{self, Moment, micros, number, pattern};
 use super::prefix::{Prefix, severity};
 use super::{
-    HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, WITHOUT_VALUES, What, add_line, bind,
+    Bound, HALF_LINE, Inputs, LONGEST_BYTES, Sink, Statement, WITHOUT_VALUES, What, add_line, bind,
 };
 use crate::driver::Dialect;
 
@@ -287,14 +287,19 @@ impl Message {
             return None;
         }
         let executed = rest.strip_prefix(b"execute ")?;
-        let sql = &executed[executed.windows(2).position(|own| own == b": ")? + 2..];
-        let Some(sql) = with_parameters(sql, &self.detail) else {
+        let end = executed.windows(2).position(|own| own == b": ")?;
+        let (name, sql) = (&executed[..end], &executed[end + 2..]);
+        let values = values_in(&self.detail);
+        let Some(text) = bind(sql, Dialect::Postgres, &values) else {
             sink.unread(WITHOUT_VALUES, self.line);
             return None;
         };
+        // Without a name it was planned anew, as its text is.
+        let has_name = !name.starts_with(b"<unnamed>");
+        let bound = has_name.then(|| Bound::new(sql, &values, Dialect::Postgres));
         Some(What::Statement(Statement {
-            prepared: true,
-            ..said(sql, duration_us)
+            bound: bound.flatten(),
+            ..said(text, duration_us)
         }))
     }
 }
@@ -323,12 +328,11 @@ static TRANSLATED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*[^: ]*\s*:\s
 /// A parameter, quoted as it stands.
 static PARAMETER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\$\d+ = ('(?:[^']|'')*'|[^',]+)"));
 
-/// Puts parameters, as `parameters: $1 = '5', $2 = NULL` has them, into a statement's text.
-fn with_parameters(sql: &[u8], detail: &[u8]) -> Option<Vec<u8>> {
+/// The values that `parameters: $1 = '5', $2 = NULL` has.
+fn values_in(detail: &[u8]) -> Vec<&[u8]> {
     let is_list = detail.len() > 10 && detail[1..].starts_with(b"arameters: ");
     let found = PARAMETER.captures_iter(if is_list { detail } else { b"" });
-    let values: Vec<_> = found
+    found
         .filter_map(|found| Some(found.get(1)?.as_bytes().trim_ascii_end()))
-        .collect();
-    bind(sql, Dialect::Postgres, &values)
+        .collect()
 }

@@ -21,6 +21,7 @@ pub(crate) use read::{Recording, RecordingError, SessionReader};
 pub(crate) use write::{OTHER_STATEMENTS, Recorder};
 
 use crate::driver::{Dialect, Kind};
+use crate::log::Bound;
 
 const MARK: &[u8; 16] = b"diskproof load 1";
 
@@ -40,6 +41,9 @@ pub(crate) struct Contents {
     pub(crate) length_us: u64,
     /// Whether statements have durations, and so ends.
     pub(crate) has_durations: bool,
+    /// Whether statements say how they were prepared.
+    #[serde(default)]
+    pub(crate) has_bound: bool,
     /// Sessions that were open at once, at the most.
     pub(crate) most_at_once: usize,
     /// In the order of their begins.
@@ -136,6 +140,9 @@ pub(crate) struct Recorded {
     /// It commits what was written, as the commit of this number.
     pub(crate) commit: Option<u64>,
     pub(crate) sql: Vec<u8>,
+    /// Behind all others, unless the recording is an old one.
+    #[serde(skip)]
+    pub(crate) bound: Option<Bound>,
 }
 
 impl Recorded {

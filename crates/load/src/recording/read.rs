@@ -105,8 +105,12 @@ impl SessionReader {
             self.next_block += 1;
             self.at = 0;
         }
-        let (recorded, rest) = postcard::take_from_bytes::<Recorded>(&self.block[self.at..])
-            .map_err(|_| RecordingError::Foreign)?;
+        let foreign = |_| RecordingError::Foreign;
+        let (mut recorded, mut rest) =
+            postcard::take_from_bytes::<Recorded>(&self.block[self.at..]).map_err(foreign)?;
+        if contents.has_bound {
+            (recorded.bound, rest) = postcard::take_from_bytes(rest).map_err(foreign)?;
+        }
         self.at = self.block.len() - rest.len();
         let is_sound = (recorded.fingerprint as usize) < contents.fingerprints.len()
             && (recorded.database as usize) < contents.databases.len();

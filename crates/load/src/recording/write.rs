@@ -115,6 +115,7 @@ impl<W: Write> Recorder<W> {
             commits_before: 0,
             contents: Contents {
                 dialect: name.to_owned(),
+                has_bound: true,
                 databases: vec![Database::default()],
                 ..Contents::default()
             },
@@ -180,7 +181,8 @@ impl<W: Write> Recorder<W> {
         session.end_us = session.end_us.max(last.end_us());
         let before = session.block.len();
         let block = std::mem::take(&mut session.block);
-        session.block = postcard::to_extend(&last, block).map_err(io::Error::other)?;
+        session.block =
+            postcard::to_extend(&(&last, &last.bound), block).map_err(io::Error::other)?;
         self.open_bytes += session.block.len() - before;
         let is_full = session.block.len() >= BLOCK_BYTES;
         let fingerprint = &mut self.contents.fingerprints[last.fingerprint as usize];
@@ -285,9 +287,12 @@ impl<W: Write> Recorder<W> {
         }
         let fingerprint = self.fingerprint(nature.kind);
         let begin_us = end_us.saturating_sub(statement.duration_us.unwrap_or(0));
-        let sql = match &self.anonymiser {
-            Some(anonymiser) => anonymiser.replace(&statement.sql),
-            None => statement.sql,
+        let (sql, bound) = match &self.anonymiser {
+            Some(anonymiser) => (
+                anonymiser.replace(&statement.sql),
+                statement.bound.map(|bound| anonymiser.replace_bound(bound)),
+            ),
+            None => (statement.sql, statement.bound),
         };
         let database = statement
             .database
@@ -324,7 +329,7 @@ impl<W: Write> Recorder<W> {
         };
         session.database = recorded.database;
         let commits = session.take_effect(effect, after, &mut recorded);
-        recorded.sql = sql;
+        (recorded.sql, recorded.bound) = (sql, bound);
         let ended_us = recorded.end_us();
         if commits {
             recorded.commit = Some(self.commit(ended_us));

@@ -22,7 +22,7 @@ const END_BELOW: usize = 9;
 const OLD_END: usize = 5;
 
 pub(crate) const OK: u8 = 0x00;
-const LOCAL_FILE: u8 = 0xFB;
+pub(crate) const LOCAL_FILE: u8 = 0xFB;
 pub(crate) const END: u8 = 0xFE;
 pub(crate) const ERROR: u8 = 0xFF;
 /// After the number of columns, from a MariaDB that was asked to send their definitions but once.
@@ -274,6 +274,7 @@ impl ReplyReader {
                 self.offer = Offer::Accepted;
                 self.end(Ok(self.reply))
             }
+            [LOCAL_FILE, ..] if self.of_any_client => Ok(()),
             [LOCAL_FILE, ..] => Err(protocol(
                 "the server asks for a local file, but none was offered",
             )),

@@ -8,6 +8,7 @@ use postgres_protocol::message::frontend;
 use super::statement::{Execution, ParameterType};
 use crate::driver::template::Template;
 use crate::driver::{Dialect, Fault, Protocol, Statement};
+use crate::workload::sql::parameters;
 
 /// A catalogue, and what asks the server to prepare it.
 #[derive(Debug)]
@@ -97,11 +98,17 @@ impl Plan {
 impl Asked {
     fn new(name: &str, index: usize, statement: &Statement) -> Self {
         let template = Template::new(&statement.sql, Dialect::Postgres);
+        // It may number them itself.
+        let numbers = parameters(statement.sql.as_bytes(), Dialect::Postgres);
+        let (sql, parameter_count) = match numbers.map(|(_, number)| number).max() {
+            Some(greatest) => (statement.sql.clone(), greatest),
+            None => (template.numbered(), template.parameter_count()),
+        };
         Self {
             index,
             name: format!("{name}{index}"),
-            sql: template.numbered(),
-            parameter_count: template.parameter_count(),
+            sql,
+            parameter_count,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use packet::Segment;
 use stream::Stream;
 
-use super::{Event, Inputs, NO_SQL, Sink, Statement, What};
+use super::{Bound, Event, Inputs, NO_SQL, Sink, Statement, Value, What};
 use crate::driver::Dialect;
 
 /// Connections that are followed at once, and what each may have under way.
@@ -86,11 +86,24 @@ enum Kind {
     Other,
 }
 
-/// A statement's text, or why it is not known.
-type Text = Result<Vec<u8>, &'static str>;
+/// A statement, or why it is not known.
+type Asked = Result<Statement, &'static str>;
 
-fn held_bytes(text: &Text) -> usize {
-    ENTRY_BYTES + text.as_ref().map_or(0, Vec::len)
+fn plain(sql: impl Into<Vec<u8>>) -> Asked {
+    let sql = sql.into();
+    Ok(Statement {
+        sql,
+        ..Statement::default()
+    })
+}
+
+fn held_bytes(asked: &Asked) -> usize {
+    // Once more as it was prepared.
+    ENTRY_BYTES
+        + asked.as_ref().map_or(0, |said| {
+            let values = said.bound.as_ref().map_or(0, |own| own.values.len());
+            2 * said.sql.len() + values * size_of::<Value>()
+        })
 }
 
 fn prepared_bytes<'a>(prepared: impl Iterator<Item = &'a [Vec<u8>; 2]>) -> usize {
@@ -101,7 +114,7 @@ fn prepared_bytes<'a>(prepared: impl Iterator<Item = &'a [Vec<u8>; 2]>) -> usize
 /// What a client asked for.
 struct Pending {
     kind: Kind,
-    sql: Text,
+    what: Asked,
     /// The number of the reply's first packet (MySQL).
     number: u8,
     at: At,
@@ -118,10 +131,10 @@ struct Dialogue {
 }
 
 impl Dialogue {
-    fn ask(&mut self, kind: Kind, sql: Text, number: u8, out: &Out<'_>) {
+    fn ask(&mut self, kind: Kind, what: Asked, number: u8, out: &Out<'_>) {
         self.pending.push_back(Pending {
             kind,
-            sql,
+            what,
             number,
             at: out.at,
         });
@@ -134,13 +147,13 @@ impl Dialogue {
     /// The reply to what was asked first has ended, with so many rows and changed ones as far as a replay's have to be
     /// the same; `None`: it was refused.
     fn end(&mut self, reply: Option<(u64, Option<u64>)>, out: &mut Out<'_>) -> io::Result<()> {
-        let Some(Pending { kind, sql, at, .. }) = self.pending.pop_front() else {
+        let Some(Pending { kind, what, at, .. }) = self.pending.pop_front() else {
             return Ok(());
         };
-        let sql = match (kind, sql) {
+        let said = match (kind, what) {
             (Kind::Other | Kind::Describe(_), _) => return Ok(()),
             (Kind::Prepare, _) if reply.is_some() => return Ok(()),
-            (_, Ok(sql)) => sql,
+            (_, Ok(said)) => said,
             (_, Err(reason)) => {
                 out.unread(reason);
                 return Ok(());
@@ -151,37 +164,30 @@ impl Dialogue {
         self.ended_us = out.at.us;
         let (rows, affected) = reply.filter(|_| kind != Kind::Execute(false)).unzip();
         let said = Statement {
+            database: self.database.clone(),
             duration_us: Some(u64::try_from(out.at.us - begin_us).unwrap_or(0)),
             rows,
             affected: affected.flatten(),
             failed: reply.is_none(),
-            ..self.said(kind, sql)
+            ..said
         };
         out.event(out.at.us, What::Statement(said))
     }
 
-    fn said(&self, kind: Kind, sql: Vec<u8>) -> Statement {
-        Statement {
-            sql,
-            database: self.database.clone(),
-            prepared: matches!(kind, Kind::Execute(_)),
-            ..Statement::default()
-        }
-    }
-
     fn held_bytes(&self) -> usize {
-        let asked = self.pending.iter().map(|asked| held_bytes(&asked.sql));
+        let asked = self.pending.iter().map(|asked| held_bytes(&asked.what));
         self.database.as_ref().map_or(0, Vec::len) + asked.sum::<usize>()
     }
 
     /// What is under way ends without a reply.
     fn lose(&mut self, out: &mut Out<'_>) -> io::Result<()> {
         self.is_astray = true;
-        for Pending { kind, sql, at, .. } in std::mem::take(&mut self.pending) {
-            if let (Kind::Query | Kind::Execute(_), Ok(sql)) = (kind, sql) {
+        for Pending { kind, what, at, .. } in std::mem::take(&mut self.pending) {
+            if let (Kind::Query | Kind::Execute(_), Ok(said)) = (kind, what) {
                 out.sink.unread(NO_REPLY, at.packet);
                 let begin_us = at.us.max(out.at.us - LONGEST_WAIT_US);
-                out.event(begin_us, What::Statement(self.said(kind, sql)))?;
+                let database = self.database.clone();
+                out.event(begin_us, What::Statement(Statement { database, ..said }))?;
             }
         }
         Ok(())
@@ -343,6 +349,11 @@ impl Connection {
                 self.lose(Some(side), out)?;
                 self.hand_on(side, out)?;
             }
+        }
+        let client = &self.streams[self.client.unwrap_or(0)];
+        let is_begun = !client.begun.is_empty();
+        if matches!(self.state, State::Talking(_)) && client.is_short() && !is_begun {
+            out.unread(LOST);
         }
         self.lose(None, out)?;
         match self.state {

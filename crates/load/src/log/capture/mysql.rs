@@ -10,13 +10,16 @@ use mysql_common::io::ParseBuf;
 use mysql_common::packets::HandshakeResponse;
 
 use super::super::bind;
-use super::{CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, TLS, Talk, Text, What, prepared_bytes};
+use super::{
+    Asked, Bound, CURSOR, Dialogue, EARLIER, ENTRY_BYTES, Kind, NO_SQL, Out, Statement, TLS, Talk,
+    What, plain, prepared_bytes,
+};
 use crate::driver::Dialect;
 use crate::driver::mysql::handshake::parse_greeting;
 use crate::driver::mysql::preparation::prepared;
-use crate::driver::mysql::reply::{END, ERROR, OK, ReplyReader};
+use crate::driver::mysql::reply::{END, ERROR, LOCAL_FILE, OK, ReplyReader};
 use crate::driver::mysql::{HEADER_BYTES, LONGEST_CONTENT, binary_value, parse_header};
-use crate::workload::sql::{What as Token, Words};
+use crate::workload::sql::{What as Token, Words, parameters};
 
 /// The statement that was prepared last (MariaDB).
 const LAST_PREPARED: u32 = u32::MAX;
@@ -67,6 +70,10 @@ pub(super) struct Mysql {
     common: Option<CapabilityFlags>,
     /// A statement's text, and two bytes for the type of each value as they were sent last.
     prepared: HashMap<u32, [Vec<u8>; 2]>,
+    /// Values that were sent before their execution, by their statement and their place.
+    ahead: HashMap<(u32, u16), Vec<u8>>,
+    /// The client sends a file, which an empty packet ends.
+    sends_file: bool,
     replies: ReplyReader,
     /// The reply under way has begun, and so many definitions are left of that to a preparation.
     is_amid: bool,
@@ -117,12 +124,13 @@ impl Mysql {
         let Some((&command, rest)) = content.split_first() else {
             return Ok(());
         };
-        let (kind, sql) = match command {
+        let (kind, said) = match command {
             // QUIT
             0x01 => return out.event(out.at.us, What::Quit),
             // RESET_CONNECTION, CHANGE_USER
             0x1F | 0x11 => {
                 self.prepared.clear();
+                self.ahead.clear();
                 if command == 0x11 {
                     self.dialogue.database = new_database(rest).map(<[u8]>::to_vec);
                 }
@@ -130,58 +138,85 @@ impl Mysql {
                 (Kind::Other, Err(NO_SQL))
             }
             // INIT_DB, QUERY, PREPARE, EXECUTE
-            0x02 => (Kind::Query, Ok([b"USE `", rest, b"`"].concat())),
+            0x02 => (Kind::Query, plain([b"USE `", rest, b"`"].concat())),
             0x03 => (Kind::Query, self.without_attributes(rest)),
             0x16 => {
                 // Under this number it may be executed before the server has given it one.
                 let known = [rest.to_vec(), Vec::new()];
                 self.prepared.insert(LAST_PREPARED, known);
-                (Kind::Prepare, Ok(rest.to_vec()))
+                (Kind::Prepare, plain(rest))
             }
             0x17 => {
                 let in_parts = rest.get(4).is_some_and(|cursor| cursor & 7 != 0);
-                (Kind::Execute(!in_parts), self.bound(rest))
+                let said = self.bound(rest);
+                self.forget_ahead(rest);
+                (Kind::Execute(!in_parts), said)
             }
-            // CLOSE, LONG_DATA have no reply. Without the values that were sent ahead an execution is not understood.
-            0x18 | 0x19 => {
-                self.prepared.remove(&id(rest));
+            // LONG_DATA, CLOSE: they have no reply.
+            0x18 => {
+                let value = rest.get(4..).and_then(<[u8]>::split_first_chunk);
+                if let Some((place, value)) = value {
+                    let key = (id(rest), u16::from_le_bytes(*place));
+                    self.ahead.entry(key).or_default().extend_from_slice(value);
+                }
                 return Ok(());
             }
-            // STATISTICS, DEBUG, PING, RESET, SET_OPTION
-            0x09 | 0x0D | 0x0E | 0x1A | 0x1B => (Kind::Other, Err(NO_SQL)),
+            0x19 => {
+                self.prepared.remove(&id(rest));
+                self.forget_ahead(rest);
+                return Ok(());
+            }
+            // RESET
+            0x1A => {
+                self.forget_ahead(rest);
+                (Kind::Other, Err(NO_SQL))
+            }
+            // STATISTICS, DEBUG, PING, SET_OPTION
+            0x09 | 0x0D | 0x0E | 0x1B => (Kind::Other, Err(NO_SQL)),
             other => {
                 out.unread(if other == 0x1C { CURSOR } else { NO_SQL });
                 (Kind::Other, Err(NO_SQL))
             }
         };
-        self.dialogue.ask(kind, sql, number, out);
+        self.dialogue.ask(kind, said, number, out);
         Ok(())
     }
 
+    /// The statement of this number has no values any more.
+    fn forget_ahead(&mut self, rest: &[u8]) {
+        let number = id(rest);
+        self.ahead.retain(|(own, _), _| *own != number);
+    }
+
     /// A statement's text, behind the attributes that MySQL's clients may put before it.
-    fn without_attributes(&self, rest: &[u8]) -> Text {
+    fn without_attributes(&self, rest: &[u8]) -> Asked {
         let has_them = self.has(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
         match rest {
-            [0, 1, sql @ ..] if has_them || self.common.is_none() => Ok(sql.to_vec()),
+            [0, 1, sql @ ..] if has_them || self.common.is_none() => plain(sql),
             _ if has_them => Err("a statement with attributes"),
-            sql => Ok(sql.to_vec()),
+            sql => plain(sql),
         }
     }
 
-    /// The text of a prepared statement with the values of an execution.
-    fn bound(&mut self, rest: &[u8]) -> Text {
+    /// A prepared statement with the values of an execution.
+    fn bound(&mut self, rest: &[u8]) -> Asked {
         let has_names = self.has(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
-        let [sql, types] = self.prepared.get_mut(&id(rest)).ok_or(EARLIER)?;
-        let marks = Words::new(sql, Dialect::Mysql).filter(|word| word.is("?"));
-        let marks = marks.count();
-        let read = |has_names| literals(rest, marks, has_names, types);
+        let number = id(rest);
+        let [sql, types] = self.prepared.get_mut(&number).ok_or(EARLIER)?;
+        let marks = parameters(sql, Dialect::Mysql).count();
+        let ahead = |place: usize| self.ahead.get(&(number, u16::try_from(place).ok()?));
+        let read = |has_names| literals(rest, marks, has_names, types, ahead);
         // Of a connection from before the capture it is not known whether values have names.
         let found = read(has_names).or_else(|| read(!has_names));
-        let bound = found.and_then(|(literals, sent)| {
+        let said = found.and_then(|(literals, sent)| {
             *types = sent;
-            bind(sql, Dialect::Mysql, &literals)
+            Some(Statement {
+                sql: bind(sql, Dialect::Mysql, &literals)?,
+                bound: Bound::new(sql, &literals, Dialect::Mysql),
+                ..Statement::default()
+            })
         });
-        bound.ok_or("a prepared statement whose values are not understood, or were sent ahead")
+        said.ok_or("a prepared statement whose values are not understood")
     }
 
     fn on_reply(&mut self, message: &[u8], out: &mut Out<'_>) -> io::Result<()> {
@@ -212,7 +247,8 @@ impl Mysql {
             (Kind::Prepare, ERROR) if is_begin => self.end(None, out),
             (Kind::Prepare, _) => {
                 if is_begin {
-                    let sql = pending.sql.clone().unwrap_or_default();
+                    let asked = pending.what.as_ref();
+                    let sql = asked.map_or_else(|_| Vec::new(), |said| said.sql.clone());
                     let (id, columns, values) = prepared(rest).unwrap_or_default();
                     self.prepared.insert(id, [sql, Vec::new()]);
                     self.left = usize::from(columns) + usize::from(values);
@@ -226,7 +262,10 @@ impl Mysql {
             }
             (Kind::Other, _) => self.end(Some((0, None)), out),
             _ => match self.replies.feed(message) {
-                Ok(false) => Ok(()),
+                Ok(false) => {
+                    self.sends_file |= is_begin && first == LOCAL_FILE;
+                    Ok(())
+                }
                 Ok(true) => {
                     let Poll::Ready(Ok(reply)) = self.replies.take() else {
                         return self.end(None, out);
@@ -244,7 +283,7 @@ impl Mysql {
     fn end(&mut self, reply: Option<(u64, Option<u64>)>, out: &mut Out<'_>) -> io::Result<()> {
         self.is_amid = false;
         let asked = self.dialogue.pending.front();
-        let entered = asked.and_then(|asked| entered(asked.sql.as_ref().ok()?));
+        let entered = asked.and_then(|asked| entered(&asked.what.as_ref().ok()?.sql));
         let entered = entered.filter(|_| reply.is_some()).map(<[u8]>::to_vec);
         self.dialogue.end(reply, out)?;
         if entered.is_some() {
@@ -258,7 +297,13 @@ type Literals = (Vec<Vec<u8>>, Vec<u8>);
 
 /// Values as literals, and their types: which are NULL, the types unless these are the last ones, then one value after
 /// the other.
-fn literals(sent: &[u8], marks: usize, have_names: bool, types: &[u8]) -> Option<Literals> {
+fn literals<'a>(
+    sent: &[u8],
+    marks: usize,
+    have_names: bool,
+    types: &[u8],
+    ahead: impl Fn(usize) -> Option<&'a Vec<u8>>,
+) -> Option<Literals> {
     /// The statement's number, flags and a count.
     const BEFORE_VALUES: usize = 9;
     const UNSIGNED: u8 = 0x80;
@@ -284,6 +329,10 @@ fn literals(sent: &[u8], marks: usize, have_names: bool, types: &[u8]) -> Option
     let (types_of, _) = types.as_chunks::<2>();
     for place in 0..count {
         let &[code, sign] = types_of.get(place)?;
+        if let Some(value) = ahead(place) {
+            found.push(Value::Bytes(value.clone()).as_sql(false).into_bytes());
+            continue;
+        }
         if nulls[place / 8] & (1 << (place % 8)) != 0 {
             found.push(b"NULL".to_vec());
             continue;
@@ -327,14 +376,19 @@ impl Talk for Mysql {
         match self.stage {
             _ if !by_client => self.on_reply(message, out),
             Stage::Greeting | Stage::LogIn => self.log_in(&message[HEADER_BYTES..], out),
+            Stage::Ready if self.sends_file => {
+                self.sends_file = message.len() > HEADER_BYTES;
+                self.replies.begin(message[3].wrapping_add(1));
+                Ok(())
+            }
             Stage::Ready if message[3] == 0 => self.on_command(message, out),
-            // Of a log-in, or of a file.
+            // Of a log-in.
             _ => Ok(()),
         }
     }
 
     fn goes_on(&mut self, bytes: &[u8]) -> bool {
-        (self.stage, self.is_amid) = (Stage::Ready, false);
+        (self.stage, self.is_amid, self.sends_file) = (Stage::Ready, false, false);
         is_request(bytes)
     }
 
@@ -343,6 +397,7 @@ impl Talk for Mysql {
     }
 
     fn held_bytes(&self) -> usize {
-        self.dialogue.held_bytes() + prepared_bytes(self.prepared.values())
+        let ahead = self.ahead.values().map(|own| ENTRY_BYTES + own.len());
+        self.dialogue.held_bytes() + prepared_bytes(self.prepared.values()) + ahead.sum::<usize>()
     }
 }

@@ -6,10 +6,10 @@ use std::io;
 use bytes::Buf;
 
 use super::super::{bind, postgres::key};
-use super::value::literal;
+use super::value::{literal, type_of};
 use super::{
-    CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, Pending, REPLICA, TLS, Talk, Text, What,
-    held_bytes, prepared_bytes,
+    Asked, Bound, CURSOR, Dialogue, EARLIER, Kind, NO_SQL, Out, Pending, REPLICA, Statement, TLS,
+    Talk, What, held_bytes, plain, prepared_bytes,
 };
 use crate::driver::postgres::affected_rows;
 use crate::driver::{Dialect, Reply};
@@ -59,7 +59,10 @@ pub(super) struct Postgres {
     asks_for_tls: bool,
     /// A statement's text, and four bytes for the type of each parameter as far as they were said.
     prepared: HashMap<u64, [Vec<u8>; 2]>,
-    portals: HashMap<u64, Text>,
+    /// What is bound, and how many Syncs had been asked for then.
+    portals: HashMap<u64, (u64, Asked)>,
+    /// Syncs that were asked for, those of queries with them, and those that are done.
+    syncs: [u64; 2],
     /// Of the reply under way.
     reply: Reply,
     has_failed: bool,
@@ -125,26 +128,33 @@ impl Postgres {
     fn on_request(&mut self, kind: u8, mut body: &[u8], out: &mut Out<'_>) -> Option<()> {
         match kind {
             b'Q' => {
-                let sql = text(&mut body)?.to_vec();
-                self.dialogue.ask(Kind::Query, Ok(sql), 0, out);
+                self.dialogue.ask(Kind::Query, plain(text(&mut body)?), 0, out);
+                self.syncs[0] += 1;
             }
             b'P' => {
-                let (name, sql) = (key(text(&mut body)?), text(&mut body)?.to_vec());
+                let (name, sql) = (key(text(&mut body)?), text(&mut body)?);
                 let types = list(&mut body, 4)?.to_vec();
-                self.dialogue.ask(Kind::Prepare, Ok(sql.clone()), 0, out);
-                self.prepared.insert(name, [sql, types]);
+                self.dialogue.ask(Kind::Prepare, plain(sql), 0, out);
+                self.prepared.insert(name, [sql.to_vec(), types]);
             }
             b'B' => {
-                let (portal, name) = (key(text(&mut body)?), key(text(&mut body)?));
-                let known = self.prepared.get(&name).ok_or(EARLIER);
-                let sql = known.and_then(|[sql, types]| bound(sql, types, body));
-                self.portals.insert(portal, sql);
+                let (portal, name) = (key(text(&mut body)?), text(&mut body)?);
+                let known = self.prepared.get(&key(name)).ok_or(EARLIER);
+                // Without a name it is planned anew, as its text is.
+                let said = known.and_then(|[sql, types]| {
+                    let said = bound(sql, types, body)?;
+                    let bound = said.bound.filter(|_| !name.is_empty());
+                    Ok(Statement { bound, ..said })
+                });
+                self.portals.insert(portal, (self.syncs[0], said));
             }
             b'E' => {
                 let portal = self.portals.get_mut(&key(text(&mut body)?));
-                let sql = portal.map_or(Err(EARLIER), |own| std::mem::replace(own, Err(CURSOR)));
+                let said = portal.map_or(Err(EARLIER), |(_, own)| {
+                    std::mem::replace(own, Err(CURSOR))
+                });
                 let kind = Kind::Execute(long(&mut body)? == 0);
-                self.dialogue.ask(kind, sql, 0, out);
+                self.dialogue.ask(kind, said, 0, out);
             }
             b'D' | b'C' => {
                 let (sort, mut name) = body.split_first()?;
@@ -159,7 +169,10 @@ impl Postgres {
                     _ => {}
                 }
             }
-            b'S' => self.dialogue.ask(Kind::Other, Err(NO_SQL), 0, out),
+            b'S' => {
+                self.dialogue.ask(Kind::Other, Err(NO_SQL), 0, out);
+                self.syncs[0] += 1;
+            }
             b'F' => out.unread("a call of a function without SQL"),
             _ => {}
         }
@@ -196,13 +209,15 @@ impl Postgres {
                 while let Some(kind) = self.dialogue.kind(0) {
                     self.end(out)?;
                     if matches!(kind, Kind::Query | Kind::Other) {
+                        self.syncs[1] += 1;
                         break;
                     }
                 }
                 self.has_failed = false;
+                let done = self.syncs[1];
                 if body == b"I" {
-                    // No portal outlives its transaction.
-                    self.portals.clear();
+                    // No portal outlives its transaction; others may be bound ahead.
+                    self.portals.retain(|_, (asked, _)| *asked >= done);
                 }
             }
             _ => {}
@@ -234,13 +249,15 @@ impl Postgres {
     }
 }
 
-/// A statement's text with the values of a Bind.
-fn bound(sql: &[u8], types: &[u8], mut rest: &[u8]) -> Text {
+/// A statement with the values of a Bind. Once more it is prepared with the types that it had, as far as they are known.
+fn bound(sql: &[u8], types: &[u8], mut rest: &[u8]) -> Asked {
     let mut read = || {
         let (formats, _) = list(&mut rest, 2)?.as_chunks::<2>();
         let (types, _) = types.as_chunks::<4>();
-        let mut literals = Vec::new();
+        let (mut literals, mut marks) = (Vec::new(), Vec::new());
         for place in 0..usize::from(short(&mut rest)?) {
+            let oid = types.get(place).copied().map_or(0, u32::from_be_bytes);
+            marks.push(format!("${}{}", place + 1, type_of(oid)));
             let Ok(bytes) = usize::try_from(long(&mut rest)?.cast_signed()) else {
                 literals.push(b"NULL".to_vec());
                 continue;
@@ -249,10 +266,14 @@ fn bound(sql: &[u8], types: &[u8], mut rest: &[u8]) -> Text {
             rest = after;
             // One format may be that of all.
             let format = formats.get(if formats.len() == 1 { 0 } else { place });
-            let oid = types.get(place).copied().map_or(0, u32::from_be_bytes);
             literals.push(literal(oid, value, format == Some(&[0, 1]))?);
         }
-        bind(sql, Dialect::Postgres, &literals)
+        let prepared = bind(sql, Dialect::Postgres, &marks)?;
+        Some(Statement {
+            sql: bind(sql, Dialect::Postgres, &literals)?,
+            bound: Bound::new(&prepared, &literals, Dialect::Postgres),
+            ..Statement::default()
+        })
     };
     read().ok_or("a prepared statement with a value in a binary form that is not read")
 }
@@ -286,6 +307,8 @@ impl Talk for Postgres {
 
     fn goes_on(&mut self, bytes: &[u8]) -> bool {
         (self.is_open, self.has_failed, self.reply) = (true, false, Reply::default());
+        self.syncs = [0, 0];
+        self.portals.clear();
         is_request(bytes)
     }
 
@@ -294,7 +317,9 @@ impl Talk for Postgres {
     }
 
     fn held_bytes(&self) -> usize {
-        let portals: usize = self.portals.values().map(held_bytes).sum();
-        self.dialogue.held_bytes() + portals + prepared_bytes(self.prepared.values())
+        let portals = self.portals.values().map(|(_, own)| held_bytes(own));
+        self.dialogue.held_bytes()
+            + portals.sum::<usize>()
+            + prepared_bytes(self.prepared.values())
     }
 }

@@ -11,6 +11,8 @@ pub(super) struct Stream {
     pub(super) next: Option<u32>,
     /// Segments with their numbers, which wait for those before them.
     ahead: Vec<(u32, Vec<u8>)>,
+    /// So far the other side has them all.
+    acknowledged: Option<u32>,
     /// The beginning of a message.
     pub(super) begun: Vec<u8>,
 }
@@ -50,6 +52,7 @@ impl Stream {
 
     /// Passes over a gap that will not be filled: the receiver has what lies behind it, or too much came since.
     pub(super) fn lost(&mut self, acknowledged: Option<u32>) -> bool {
+        self.acknowledged = acknowledged.or(self.acknowledged);
         let ahead = self.ahead.iter();
         let distances = ahead.map(|(sequence, _)| self.distance(*sequence));
         let Some(gap) = distances.min().filter(|gap| *gap > 0) else {
@@ -65,6 +68,15 @@ impl Stream {
 
     /// Passes over the next gap: nothing more will come.
     pub(super) fn end(&mut self) -> bool {
-        self.lost(self.next.map(|next| next.wrapping_add(u32::MAX / 2)))
+        let known = self.acknowledged;
+        let is_lost = self.lost(self.next.map(|next| next.wrapping_add(u32::MAX / 2)));
+        self.acknowledged = known;
+        is_lost
+    }
+
+    /// Whether the other side has bytes behind the last one that is here; the end takes a number, too.
+    pub(super) fn is_short(&self) -> bool {
+        let behind = self.acknowledged.map(|number| self.distance(number));
+        behind.is_some_and(|bytes| bytes > 1)
     }
 }

@@ -18,7 +18,19 @@ pub(super) fn literal(oid: u32, value: &[u8], is_binary: bool) -> Option<Vec<u8>
         Some(decoded) => decoded.as_deref()?.as_bytes(),
         None => value,
     };
-    let kind = match oid {
+    let kind = type_of(oid);
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let has_digits = !value.is_empty() && value.iter().all(is_digit);
+    if has_digits && matches!(oid, 20 | 21 | 23 | 26) {
+        return Some(value.to_vec());
+    }
+    let parts: Vec<_> = value.split(|&byte| byte == b'\'').collect();
+    Some([&b"'"[..], &parts.join(&b"''"[..]), b"'", kind.as_bytes()].concat())
+}
+
+/// What gives a number its type.
+pub(super) fn type_of(oid: u32) -> &'static str {
+    match oid {
         20 => "::int8",
         21 => "::int2",
         23 => "::int4",
@@ -27,14 +39,7 @@ pub(super) fn literal(oid: u32, value: &[u8], is_binary: bool) -> Option<Vec<u8>
         701 => "::float8",
         1700 => "::numeric",
         _ => "",
-    };
-    let is_digit = |byte: &u8| byte.is_ascii_digit();
-    let has_digits = !value.is_empty() && value.iter().all(is_digit);
-    if has_digits && matches!(oid, 20 | 21 | 23 | 26) {
-        return Some(value.to_vec());
     }
-    let parts: Vec<_> = value.split(|&byte| byte == b'\'').collect();
-    Some([&b"'"[..], &parts.join(&b"''"[..]), b"'", kind.as_bytes()].concat())
 }
 
 /// The text of a value in its binary form.

@@ -51,6 +51,9 @@ pub struct Certificate {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tally {
     pub sent: u64,
+    /// As prepared statements, as in the log; and those that the server refused to prepare, or had too many of.
+    pub prepared: u64,
+    pub prepared_as_text: u64,
     pub refusals_in_both: u64,
     pub refusals_in_log_only: u64,
     pub refusals_in_replay_only: u64,
@@ -127,6 +130,8 @@ impl Counts {
     pub(super) fn add(&mut self, other: &Self) {
         let (mine, theirs) = (&mut self.tally, &other.tally);
         mine.sent += theirs.sent;
+        mine.prepared += theirs.prepared;
+        mine.prepared_as_text += theirs.prepared_as_text;
         mine.refusals_in_both += theirs.refusals_in_both;
         mine.refusals_in_log_only += theirs.refusals_in_log_only;
         mine.refusals_in_replay_only += theirs.refusals_in_replay_only;

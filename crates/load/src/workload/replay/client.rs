@@ -1,5 +1,6 @@
 //! One client of a replay: the statements of its course, at their times and in the order of commits.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ const FIRST_LOOK_US: u64 = 20;
 const LONGEST_LOOK_US: u64 = 1000;
 /// A commit that does not come in this time will not come: the order is given up for this statement.
 const LONGEST_HOLD_US: u64 = 10_000_000;
+/// Statements that a connection prepares: servers have a limit for all of them, of 16,382 in MySQL.
+const MOST_PREPARED: usize = 500;
 
 /// What the client has done since it was asked to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,8 @@ enum Step {
     Beside(Beside),
     /// It connects anew.
     Connect,
+    /// It prepares the next statement.
+    Prepare,
 }
 
 /// A client's course through its sessions.
@@ -36,6 +41,8 @@ pub struct Client {
     course: Course,
     marker: Marker,
     step: Step,
+    /// Numbers of the statements that the connection has prepared; `None`: the server has refused it.
+    prepared: HashMap<Vec<u8>, Option<usize>>,
     /// The statement under way.
     sent: Option<Recorded>,
     sent_us: u64,
@@ -53,6 +60,7 @@ impl Client {
             marker: Marker::new(&shared, number),
             shared,
             step: Step::Due,
+            prepared: HashMap::new(),
             sent: None,
             sent_us: 0,
             free_us: 0,
@@ -105,10 +113,29 @@ impl Client {
         }
     }
 
+    /// Asks for the next statement to be prepared, if it was in the log and is not yet on this connection.
+    fn prepare(&mut self, args: &mut Args) -> Option<Next> {
+        let bound = self.course.next.as_ref()?.bound.as_ref()?;
+        let is_known = self.prepared.contains_key(&bound.sql);
+        if is_known || self.prepared.len() >= MOST_PREPARED {
+            return None;
+        }
+        args.begin_sql().extend_from_slice(&bound.sql);
+        self.step = Step::Prepare;
+        Some(Next::Prepare)
+    }
+
     /// A reply, or a refusal, to what was sent last.
     fn conclude(&mut self, reply: Result<Reply, &str>) {
         let now_us = self.shared.now_us();
         self.free_us = now_us;
+        if self.step == Step::Prepare
+            && let Some(bound) = self.course.next.as_ref().and_then(|own| own.bound.as_ref())
+        {
+            let count = self.prepared.values().flatten().count();
+            let number = reply.is_ok().then_some(count);
+            self.prepared.insert(bound.sql.clone(), number);
+        }
         if let Step::Beside(beside) = self.step {
             let commit = self.marker.conclude_beside(beside, reply.err());
             self.count_commit(commit);
@@ -167,6 +194,7 @@ impl Script for Client {
         }
         if self.course.connection == Connection::Another {
             self.step = Step::Connect;
+            self.prepared.clear();
             self.course.connection = Connection::New;
             let type_index = self.shared.connect_type;
             return Some(Next::Reconnect { type_index });
@@ -175,6 +203,9 @@ impl Script for Client {
             // The server's log-in is not our lateness.
             self.free_us = now_us;
             self.course.connection = Connection::Own;
+        }
+        if let Some(next) = self.prepare(args) {
+            return Some(next);
         }
         let next = self.course.next.as_ref();
         if let Some(beside) = self.marker.before(next, in_transaction) {
@@ -187,20 +218,33 @@ impl Script for Client {
         // As soon as it may is when it is due.
         let is_timed = self.shared.options.speed.is_some();
         let due_us = if is_timed { due_us } else { self.free_us };
+        let bound = recorded.bound.as_ref();
+        let number = bound.and_then(|bound| *self.prepared.get(&bound.sql)?);
         let mut counts = self.shared.counts(self.course.client);
         counts.send(due_us, self.free_us, now_us);
+        counts.tally.prepared += u64::from(number.is_some());
+        counts.tally.prepared_as_text += u64::from(bound.is_some() && number.is_none());
         drop(counts);
         self.sent_us = now_us;
         self.step = Step::Statement;
         self.course.in_transaction = !recorded.ends;
-        args.begin_sql().extend_from_slice(&recorded.sql);
         let type_index = self.shared.types[recorded.fingerprint as usize];
+        let next = match (bound, number) {
+            (Some(bound), Some(number)) => {
+                bound.put(args);
+                Next::Own { number, type_index }
+            }
+            _ => {
+                args.begin_sql().extend_from_slice(&recorded.sql);
+                Next::Sql { type_index }
+            }
+        };
         self.sent = Some(recorded);
-        Some(Next::Sql { type_index })
+        Some(next)
     }
 
     fn counts(&self) -> bool {
-        !matches!(self.step, Step::Beside(_) | Step::Connect)
+        matches!(self.step, Step::Due | Step::Statement)
     }
 
     fn take_reply(&mut self, reply: Reply, _rows: Option<&Rows>, type_index: usize) -> usize {
@@ -219,6 +263,13 @@ impl Script for Client {
     fn lost(&mut self) {
         if let Some(sent) = self.sent.take() {
             self.course.pass(&sent);
+        }
+        self.prepared.clear();
+        if let Some(next) = &mut self.course.next
+            && self.step == Step::Prepare
+        {
+            // It may be why.
+            next.bound = None;
         }
         let commit = self.marker.lose(self.step == Step::Beside(Beside::Mark));
         self.count_commit(commit);

@@ -3,11 +3,11 @@
 use super::order::Order;
 use super::{Marks, ReplayOptions, ReplayWorkload};
 use crate::driver::{Args, Dialect, Reply, ServerError};
-use crate::log::{Event, Sink, Statement, What};
+use crate::log::{Bound, Event, Sink, Statement, Value, What};
 use crate::recording::{Recorder, Recording};
 use crate::workload::ledger::Acknowledgements;
 use crate::workload::sql::{Errand, Fence};
-use crate::workload::{Next, Script, Workload};
+use crate::workload::{Account, Next, Script, Workload};
 
 #[test]
 fn commits_out_of_turn_are_waited_for_and_told() {
@@ -36,19 +36,29 @@ fn workload_of(
     only_reads: bool,
     marks: Option<Marks>,
 ) -> ReplayWorkload {
+    let said = statements.iter().map(|sql| Statement {
+        sql: sql.as_bytes().to_vec(),
+        duration_us: Some(10),
+        ..Statement::default()
+    });
+    workload_from(dialect, said, from_us, only_reads, marks)
+}
+
+fn workload_from(
+    dialect: Dialect,
+    statements: impl Iterator<Item = Statement>,
+    from_us: u64,
+    only_reads: bool,
+    marks: Option<Marks>,
+) -> ReplayWorkload {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut recorder = Recorder::new(&mut file, dialect, false).unwrap();
-    for (place, sql) in (1..).zip(statements) {
-        let what = What::Statement(Statement {
-            sql: sql.as_bytes().to_vec(),
-            duration_us: Some(10),
-            ..Statement::default()
-        });
+    for (place, said) in (1..).zip(statements) {
         let event = Event {
             session: 1,
             at_us: place * 1000,
             step_us: 1,
-            what,
+            what: What::Statement(said),
             line: 1,
         };
         recorder.take(event).unwrap();
@@ -96,6 +106,77 @@ fn sent(workload: &ReplayWorkload, refused: &str) -> Vec<String> {
         }
     }
     sent
+}
+
+/// The steps of a replay of two executions of one statement, and its certificate. The preparation is refused with this
+/// code, or loses the connection.
+fn steps(fault: Option<&str>) -> (Vec<String>, serde_json::Value) {
+    let execution = |value: &str| Statement {
+        sql: format!("SELECT a FROM t LIMIT {value}").into_bytes(),
+        bound: Some(Bound {
+            sql: b"SELECT a FROM t LIMIT ?".to_vec(),
+            values: vec![Value::Text(value.as_bytes().to_vec()), Value::Null],
+        }),
+        ..Statement::default()
+    };
+    let said = ["5", "6"].map(execution).into_iter();
+    let workload = workload_from(Dialect::Mysql, said, 0, false, None);
+    let mut script = workload.script(0);
+    let mut args = Args::default();
+    let mut steps = Vec::new();
+    while script.begin() {
+        while let Some(next) = script.next(&mut args) {
+            let text = String::from_utf8(args.sql().to_vec()).unwrap();
+            match next {
+                Next::Prepare => steps.push(format!("prepare {text}")),
+                Next::Own { number, .. } => {
+                    steps.push(format!("{number} of {text}, {}", args.values().len()));
+                }
+                Next::Sql { .. } => steps.push(text),
+                other => panic!("{other:?}"),
+            }
+            match (next, fault) {
+                (Next::Prepare, Some("lost")) => {
+                    script.lost();
+                    break;
+                }
+                (Next::Prepare, Some(code)) => {
+                    let error = ServerError {
+                        code: code.into(),
+                        sql_state: None,
+                        message: "This command is not supported".into(),
+                        transient: false,
+                    };
+                    assert!(script.take_refusal(&error, false));
+                    assert!(!script.counts());
+                }
+                (next, _) => {
+                    script.take_reply(Reply::default(), None, 0);
+                    assert_eq!(script.counts(), next != Next::Prepare);
+                }
+            }
+        }
+    }
+    let Some(Account::Replay(certificate)) = workload.account() else {
+        panic!("no certificate")
+    };
+    (steps, serde_json::to_value(certificate).unwrap())
+}
+
+#[test]
+fn what_was_prepared_is_prepared_once_and_bound() {
+    let (made, told) = steps(None);
+    let prepares = "prepare SELECT a FROM t LIMIT ?";
+    assert_eq!(made, [prepares, "0 of 5, 2", "0 of 6, 2"]);
+    assert_eq!([&told["prepared"], &told["prepared_as_text"]], [2, 0]);
+    let texts = ["SELECT a FROM t LIMIT 5", "SELECT a FROM t LIMIT 6"];
+    let (made, told) = steps(Some("1295"));
+    assert_eq!(made, [&[prepares], &texts[..]].concat());
+    assert_eq!([&told["prepared"], &told["prepared_as_text"]], [0, 2]);
+    assert_eq!(told["sent"], 2);
+    // A preparation that breaks the connection is not tried again for that execution.
+    let (made, _) = steps(Some("lost"));
+    assert_eq!(made, [prepares, texts[0], prepares, texts[1]]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(crate) use fence::{Fate, not_text};
 use opaque::{Opaque, opaque};
 pub(crate) use piece::{Piece, Pieces, Unread, next_piece};
 use routine::Routine;
-pub(crate) use words::{What, Word, Words};
+pub(crate) use words::{What, Word, Words, parameters};
 
 use crate::driver::{self, Dialect, Kind};
 

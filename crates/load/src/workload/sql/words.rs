@@ -1,5 +1,7 @@
 //! A statement as words, with those of the comments that the MySQL family runs.
 
+use std::ops::Range;
+
 use super::opaque::{Opaque, is_code, opaque};
 use super::{is_name_byte, name_bytes, strip};
 use crate::driver::Dialect;
@@ -125,4 +127,29 @@ impl<'a> Iterator for Words<'a> {
             return Some(Word { at, end, what });
         }
     }
+}
+
+/// The marks of a statement's parameters, `?` or `$1`: where each stands, and its number from 1.
+pub(crate) fn parameters(
+    sql: &[u8],
+    dialect: Dialect,
+) -> impl Iterator<Item = (Range<usize>, usize)> {
+    let (mut count, mut dollar) = (0, None);
+    Words::new(sql, dialect).filter_map(move |word| match word.what {
+        What::Mark(b'?') if dialect == Dialect::Mysql => {
+            count += 1;
+            Some((word.at..word.end, count))
+        }
+        // In a name it is a letter.
+        What::Mark(b'$') if dialect == Dialect::Postgres => {
+            let before = sql[..word.at].last();
+            dollar = (!before.is_some_and(|&byte| is_name_byte(byte))).then_some(word.at);
+            None
+        }
+        What::Number if dollar.is_some_and(|at| at + 1 == word.at) => {
+            let digits = str::from_utf8(&sql[word.at..word.end]).unwrap_or_default();
+            Some((word.at - 1..word.end, digits.parse().unwrap_or(usize::MAX)))
+        }
+        _ => None,
+    })
 }
