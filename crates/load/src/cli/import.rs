@@ -4,13 +4,18 @@ use std::cmp::Reverse;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Stop;
-use super::outside::when_interrupted;
+use super::kernel_fence::reader::close_around;
+
+use super::overseer::{is_overseen, run_apart};
+use super::stop::exit;
 use crate::driver::Dialect;
 use crate::engine::Failure;
 use crate::log::{self, Event, Format, Inputs, Sink, Spread};
@@ -45,7 +50,49 @@ pub(super) struct ImportArgs {
     anonymise: bool,
 }
 
+/// Another process reads the log, in a fence: whoever wrote that may be hostile.
 pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
+    if is_overseen() {
+        return read(args);
+    }
+    let unfinished = unfinished(&args.output)?;
+    open(&unfinished)?;
+    let ended = run_apart().map_err(|error| failed(&error))?;
+    if ended.success() {
+        return std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error));
+    }
+    let _ = std::fs::remove_file(&unfinished);
+    match (ended.code(), ended.signal()) {
+        (Some(code), _) => {
+            exit(u8::try_from(code).unwrap_or(1));
+            Err(Stop::Said)
+        }
+        (_, Some(SIGINT | SIGTERM)) => Err(Stop::Interrupted),
+        _ => Err(failed(&format!(
+            "the process that reads the log broke off ({ended}), perhaps for want of memory; no load was written"
+        ))),
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Stop {
+    Stop::Failed(Failure::new("import", error.to_string()))
+}
+
+/// Opens the file that the load is written to.
+fn open(unfinished: &Path) -> Result<File, Stop> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        // It holds what the log does.
+        .mode(0o600)
+        .open(unfinished)
+        .map_err(|error| Stop::Arguments(format!("{}: {error}", unfinished.display())))
+}
+
+fn read(args: &ImportArgs) -> Result<(), Stop> {
+    let file = open(&unfinished(&args.output)?)?;
+    close_around(&args.logs)?;
     let bytes: u64 = args
         .logs
         .iter()
@@ -61,21 +108,6 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
             args.logs[0].display()
         ))
     })?;
-    let unfinished = unfinished(&args.output)?;
-    let failed = |error: &dyn std::fmt::Display| {
-        let _ = std::fs::remove_file(&unfinished);
-        Stop::Failed(Failure::new("import", error.to_string()))
-    };
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        // It holds what the log does.
-        .mode(0o600)
-        .open(&unfinished)
-        .map_err(|error| Stop::Arguments(format!("{}: {error}", unfinished.display())))?;
-    let left = unfinished.clone();
-    when_interrupted(move || drop(std::fs::remove_file(left)))?;
     let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)
         .map_err(|error| failed(&error))?;
     let mut sink = Spread::new(Progress {
@@ -110,7 +142,6 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
         let told = format!("no statement was read from this {name}: {why}");
         return Err(failed(&told));
     }
-    std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error))?;
     let said = in_words(&contents, &unread, &args.output);
     // With nobody to read it, nothing is lost.
     let _ = crate::plain::Plain(io::stdout()).write_all(said.as_bytes());

@@ -61,23 +61,13 @@ pub(super) fn give_sign() {
 pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop> {
     let starting =
         |error: io::Error| Failure::internal(format!("starting a process for the script: {error}"));
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(starting)?;
+    let signals = Signals::new([SIGINT, SIGTERM]).map_err(starting)?;
     let temporary = match Target::parse(url, None) {
         Ok(Target::Sqlite(file)) => Some(kernel_fence::folder(&file.path)),
         _ => None,
     };
     let mut child = start(temporary).map_err(starting)?;
-    let pid = Pid::from_child(&child);
-    thread::spawn(move || {
-        for signal in signals.forever() {
-            let signal = if signal == SIGINT {
-                Signal::INT
-            } else {
-                Signal::TERM
-            };
-            let _ = kill_process(pid, signal);
-        }
-    });
+    let pid = pass_signals(signals, &child);
     let silent_s = Arc::new(AtomicU64::new(0));
     let gave_up = Arc::new(AtomicBool::new(false));
     {
@@ -110,13 +100,40 @@ pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop
     }
 }
 
+/// Runs this program's arguments in another process, around which a fence can close, and waits for its end.
+pub(super) fn run_apart() -> io::Result<ExitStatus> {
+    let signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut child = again().spawn()?;
+    pass_signals(signals, &child);
+    child.wait()
+}
+
+fn pass_signals(mut signals: Signals, child: &Child) -> Pid {
+    let pid = Pid::from_child(child);
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            let signal = if signal == SIGINT {
+                Signal::INT
+            } else {
+                Signal::TERM
+            };
+            let _ = kill_process(pid, signal);
+        }
+    });
+    pid
+}
+
+fn again() -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0(NAME).args(std::env::args_os().skip(1));
+    command
+}
+
 fn start(temporary: Option<PathBuf>) -> io::Result<Child> {
     let (_, most) = getrlimit(Resource::RLIMIT_STACK)?;
     setrlimit(Resource::RLIMIT_STACK, most.min(STACK_BYTES), most)?;
-    let mut command = Command::new("/proc/self/exe");
+    let mut command = again();
     command
-        .arg0(NAME)
-        .args(std::env::args_os().skip(1))
         .env("RUST_MIN_STACK", STACK_BYTES.to_string())
         .stderr(Stdio::piped());
     if let Some(folder) = temporary {

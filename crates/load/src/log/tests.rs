@@ -139,6 +139,72 @@ fn the_general_log_is_read() {
     assert_eq!(kept.events.last().unwrap().what, What::Quit);
 }
 
+/// Each statement as it was prepared, with its values; empty if it was not, or nothing tells how.
+fn bound(kept: &Kept) -> Vec<String> {
+    let told = |event: &Event| match &event.what {
+        What::Statement(said) => Some(said.bound.as_ref().map_or_else(String::new, |own| {
+            format!("{} {:?}", String::from_utf8_lossy(&own.sql), own.values)
+        })),
+        _ => None,
+    };
+    kept.events.iter().filter_map(told).collect()
+}
+
+#[test]
+fn executions_are_those_of_statements_that_their_session_has_prepared() {
+    let text = "\
+2026-11-28T10:15:21.000100Z\t    8 Prepare\tSELECT a
+  FROM t WHERE b=? AND c=? LIMIT ?
+2026-11-28T10:15:21.000200Z\t    8 Prepare\tSELECT '?'
+2026-11-28T10:15:21.000300Z\t    8 Execute\tSELECT a
+  FROM t WHERE b=-5 AND c='it\\'s ''so''\\n' LIMIT '20'
+2026-11-28T10:15:21.000400Z\t    8 Execute\tSELECT a
+  FROM t WHERE b=NULL AND c=1.5 LIMIT 1e0
+2026-11-28T10:15:21.000500Z\t    8 Execute\tSELECT '?'
+2026-11-28T10:15:21.000600Z\t    8 Query\tSELECT '?'
+2026-11-28T10:15:21.000700Z\t    9 Execute\tSELECT '?'
+2026-11-28T10:15:21.000800Z\t    8 Execute\tSELECT a
+  FROM t WHERE b=DATE'2026-11-28' AND c=1 LIMIT 1
+2026-11-28T10:15:21.000900Z\t    8 Quit\t
+2026-11-28T10:15:21.001000Z\t    8 Execute\tSELECT '?'
+";
+    let (_, kept) = read_text(text.as_bytes());
+    let marks = "SELECT a\n  FROM t WHERE b=? AND c=? LIMIT ?";
+    let text = |text: &str| format!("Text({:?})", text.as_bytes());
+    let values = [
+        ["Int(-5)", &text("it's 'so'\n"), &text("20")].join(", "),
+        ["Null", &text("1.5"), "Double(1.0)"].join(", "),
+    ];
+    let expected = [
+        format!("{marks} [{}]", values[0]),
+        format!("{marks} [{}]", values[1]),
+        "SELECT '?' []".to_owned(),
+        String::new(),
+        String::new(),
+        String::new(),
+        String::new(),
+    ];
+    assert_eq!(bound(&kept), expected);
+    let reasons: Vec<_> = kept.unread.iter().map(|said| said.0).collect();
+    assert_eq!(reasons, [super::AS_TEXT; 3]);
+}
+
+#[test]
+fn postgresqls_statements_with_a_name_were_prepared() {
+    let line = |name: &str| {
+        let prefix = "2026-11-28 10:15:21.123 UTC [77] ";
+        format!(
+            "{prefix}LOG:  duration: 1.0 ms  execute {name}: SELECT $2, a$1, $1\n\
+             {prefix}DETAIL:  parameters: $1 = 'it''s', $2 = NULL\n"
+        )
+    };
+    let (_, kept) = read_text([line("s1"), line("<unnamed>")].concat().as_bytes());
+    let values = format!("[Text({:?}), Null]", b"it's");
+    assert_eq!(bound(&kept), [format!("SELECT $2, a$1, $1 {values}"), String::new()]);
+    let texts: Vec<_> = statements(&kept).into_iter().map(|said| said.1).collect();
+    assert_eq!(texts, ["SELECT NULL, a$1, 'it''s'"; 2]);
+}
+
 #[test]
 fn server_audit_is_read() {
     let text = r#"20261129 18:20:22,vm,root,localhost,3,0,CONNECT,shop,,0

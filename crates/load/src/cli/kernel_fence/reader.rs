@@ -8,6 +8,7 @@ use std::process::Command;
 
 use clap::Args;
 use landlock::{AccessFs, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules};
+use nix::libc::c_long;
 use nix::sys::resource::Resource;
 use rustix::thread::CapabilitySet;
 
@@ -19,6 +20,8 @@ use crate::cli::Stop;
 const MEMORY_BYTES: u64 = 4 << 30;
 /// Most that the answer has.
 const ANSWER_BYTES: u64 = 1 << 30;
+
+const AROUND: &str = "a reader of files";
 
 /// What starts a program for the kernel.
 const LOADERS: [&str; 4] = [
@@ -44,18 +47,28 @@ pub(in crate::cli) fn fence(args: &FenceArgs) -> Result<(), Stop> {
     let Some((program, rest)) = args.program.split_first() else {
         return super::say();
     };
-    let closed = |what: &dyn std::fmt::Display| not_closed("a reader of files", what);
-    let limits = [
-        (Resource::RLIMIT_DATA, MEMORY_BYTES),
-        (Resource::RLIMIT_FSIZE, ANSWER_BYTES),
-    ];
+    close(args, &[(Resource::RLIMIT_FSIZE, ANSWER_BYTES)], calls::STARTS)?;
+    let why = Command::new(program).args(rest).exec();
+    Err(not_closed(AROUND, &why))
+}
+
+/// Closes the fence around this process: it reads these places, and writes to what is open already.
+pub(in crate::cli) fn close_around(read: &[PathBuf]) -> Result<(), Stop> {
+    let args = FenceArgs {
+        read: read.to_vec(),
+        program: Vec::new(),
+    };
+    close(&args, &[], &[])
+}
+
+fn close(args: &FenceArgs, limits: &[(Resource, u64)], more: &[c_long]) -> Result<(), Stop> {
+    let limits = [limits, &[(Resource::RLIMIT_DATA, MEMORY_BYTES)]].concat();
     // Another user has got this alone of root's rights, for what is started here, too.
     let is_root = rustix::process::geteuid().is_root();
     let kept = is_root.then_some(CapabilitySet::DAC_READ_SEARCH);
     enclose(&limits, kept, || limit_places(args))
-        .and_then(|()| calls::limit(Sockets::None, calls::STARTS))
-        .map_err(|what| closed(&what))?;
-    Err(closed(&Command::new(program).args(rest).exec()))
+        .and_then(|()| calls::limit(Sockets::None, more))
+        .map_err(|what| not_closed(AROUND, &what))
 }
 
 fn limit_places(args: &FenceArgs) -> Result<RulesetStatus, RulesetError> {

@@ -125,16 +125,21 @@ impl Client {
         Some(Next::Prepare)
     }
 
+    fn take_up_preparation(&mut self, is_done: bool) {
+        let next = self.course.next.as_ref();
+        if let Some(bound) = next.and_then(|next| next.bound.as_ref()) {
+            let count = self.prepared.values().flatten().count();
+            let number = is_done.then_some(count);
+            self.prepared.insert(bound.sql.clone(), number);
+        }
+    }
+
     /// A reply, or a refusal, to what was sent last.
     fn conclude(&mut self, reply: Result<Reply, &str>) {
         let now_us = self.shared.now_us();
         self.free_us = now_us;
-        if self.step == Step::Prepare
-            && let Some(bound) = self.course.next.as_ref().and_then(|own| own.bound.as_ref())
-        {
-            let count = self.prepared.values().flatten().count();
-            let number = reply.is_ok().then_some(count);
-            self.prepared.insert(bound.sql.clone(), number);
+        if self.step == Step::Prepare {
+            self.take_up_preparation(reply.is_ok());
         }
         if let Step::Beside(beside) = self.step {
             let commit = self.marker.conclude_beside(beside, reply.err());
@@ -265,11 +270,9 @@ impl Script for Client {
             self.course.pass(&sent);
         }
         self.prepared.clear();
-        if let Some(next) = &mut self.course.next
-            && self.step == Step::Prepare
-        {
+        if self.step == Step::Prepare {
             // It may be why.
-            next.bound = None;
+            self.take_up_preparation(false);
         }
         let commit = self.marker.lose(self.step == Step::Beside(Beside::Mark));
         self.count_commit(commit);

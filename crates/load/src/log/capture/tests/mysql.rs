@@ -1,8 +1,8 @@
 //! What MySQL's clients and servers say.
 
-use super::super::{CURSOR, NO_REPLY};
+use super::super::{CURSOR, LOST};
 use super::{CLIENT, Conversation, SERVER, from_middle, read_bytes};
-use crate::log::What;
+use crate::log::{Value, What};
 
 fn packet(number: u8, content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len()).unwrap().to_le_bytes();
@@ -257,7 +257,77 @@ fn what_mysqls_clients_send_and_get_beside_statements_is_passed_over() {
         "SELECT 1",
     ];
     assert_eq!(kept.texts(), texts);
-    assert_eq!(kept.reasons(), [NO_REPLY, CURSOR]);
-    let rows: Vec<_> = kept.statements().iter().map(|said| said.rows).collect();
-    assert_eq!(rows, [None, None, Some(2), Some(0)]);
+    assert_eq!(kept.reasons(), [CURSOR]);
+    let said = kept.statements();
+    let rows: Vec<_> = said.iter().map(|said| said.rows).collect();
+    assert_eq!(rows, [Some(0), None, Some(2), Some(0)]);
+    assert_eq!(said[0].duration_us, Some(400), "with the file");
+}
+
+#[test]
+fn a_long_files_packets_are_no_commands() {
+    let mut talk = logged_in();
+    let load = b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t";
+    talk.say(CLIENT, &packet(0, load));
+    talk.say(SERVER, &packet(1, b"\xfbf"));
+    // The numbers begin anew behind 255.
+    for number in 2..600_u16 {
+        talk.say(CLIENT, &packet(number.to_le_bytes()[0], b"\x03SELECT 0"));
+    }
+    talk.say(CLIENT, &packet(600_u16.to_le_bytes()[0], b""));
+    talk.say(SERVER, &packet(601_u16.to_le_bytes()[0], b"\0\x05\0\x02\0\0\0"));
+    query(&mut talk, "SELECT 1", &[DONE]);
+    let kept = read_bytes(&talk.file(), None);
+    assert_eq!(kept.texts(), [str::from_utf8(&load[1..]).unwrap(), "SELECT 1"]);
+    assert_eq!(kept.statements()[0].affected, Some(5));
+    assert!(kept.unread.is_empty(), "{:?}", kept.unread);
+}
+
+#[test]
+fn values_that_are_sent_ahead_are_those_of_the_next_execution() {
+    let mut talk = logged_in();
+    talk.say(CLIENT, &packet(0, b"\x16INSERT INTO t VALUES (?, ?)"));
+    let reply = [packet(1, b"\0\x07\0\0\0\0\0\x02\0\0\0\0"), packet(2, COLUMN)];
+    talk.say(SERVER, &[reply.concat(), packet(3, COLUMN), packet(4, OLD_END)].concat());
+    let ahead = |place: u8, text: &[u8]| packet(0, &[b"\x18\x07\0\0\0", &[place, 0], text].concat());
+    let execution = |value: &[u8]| {
+        let head = b"\x17\x07\0\0\0\0\x01\0\0\0\0\x01\xfc\0\x08\0";
+        packet(0, &[&head[..], value, &5_i64.to_le_bytes()].concat())
+    };
+    talk.say(CLIENT, &ahead(0, b"it's "));
+    talk.say(CLIENT, &ahead(0, b"long"));
+    talk.say(CLIENT, &execution(b""));
+    talk.say(SERVER, &packet(1, b"\0\x01\0\x02\0\0\0"));
+    talk.say(CLIENT, &execution(b"\x02ab"));
+    talk.say(SERVER, &packet(1, b"\0\x01\0\x02\0\0\0"));
+    // What is reset was never sent.
+    talk.say(CLIENT, &ahead(0, b"cd"));
+    talk.say(CLIENT, &packet(0, b"\x1a\x07\0\0\0"));
+    talk.say(SERVER, &packet(1, DONE));
+    talk.say(CLIENT, &execution(b"\x02ef"));
+    talk.say(SERVER, &packet(1, b"\0\x01\0\x02\0\0\0"));
+    let kept = read_bytes(&talk.file(), None);
+    let texts = ["'it\\'s long'", "'ab'", "'ef'"].map(|own| format!("INSERT INTO t VALUES ({own}, 5)"));
+    assert_eq!(kept.texts(), texts);
+    assert!(kept.unread.is_empty(), "{:?}", kept.unread);
+    let bound = kept.statements()[0].bound.clone().unwrap();
+    assert_eq!(bound.sql, b"INSERT INTO t VALUES (?, ?)");
+    assert_eq!(bound.values, [Value::Text(b"it's long".to_vec()), Value::Int(5)]);
+}
+
+#[test]
+fn the_last_request_is_missed_if_the_server_has_it() {
+    let mut talk = logged_in();
+    query(&mut talk, "SELECT 1", &[DONE]);
+    query(&mut talk, "SELECT 2", &[DONE]);
+    let last = talk.sent.len() - 2;
+    talk.sent.remove(last);
+    for ends in [false, true] {
+        if ends {
+            talk.end();
+        }
+        let kept = read_bytes(&talk.file(), None);
+        assert_eq!(kept.texts(), ["SELECT 1"]);
+        assert_eq!(kept.reasons(), [LOST]);
+    }
 }
