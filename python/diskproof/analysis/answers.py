@@ -212,6 +212,8 @@ class ReplayAnswer(Record):
     """Times as fast as the log; None: as fast as the order of commits allows."""
     sent: float
     """Share of the statements that came to their turn."""
+    prepared_as_text: int
+    """Statements that only the log has prepared."""
     own_p99_us: float
     """Lateness by the load generator's own fault, and by the server's."""
     server_p99_us: float

@@ -20,6 +20,10 @@ class Certificate(Record):
     statements: int
     """Statements that came to their turn: sent, or left out for a reason."""
     sent: int
+    prepared: int = 0
+    """Sent as prepared statements, as the log has them."""
+    prepared_as_text: int = 0
+    """The log has them prepared, and the server refused to prepare them, or had too many."""
     left_out: dict[str, int]
     """By reason."""
     refused: str | None

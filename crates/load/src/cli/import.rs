@@ -13,7 +13,6 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Stop;
 use super::kernel_fence::reader::close_around;
-
 use super::overseer::{is_overseen, run_apart};
 use super::stop::exit;
 use crate::driver::Dialect;

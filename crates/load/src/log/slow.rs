@@ -163,9 +163,12 @@ impl Entry {
             Some(b"Quit") => What::Quit,
             Some(b"Connect") => What::Connect,
             // The statement is logged, with its values, when it is executed.
-            Some(b"Prepare" | b"Close stmt" | b"Reset stmt" | b"Ping" | b"Init DB") => {
+            Some(b"Prepare") => {
+                let reason = "a preparation that does not say of what: it is replayed as text";
+                sink.unread(reason, self.line);
                 return Ok(());
             }
+            Some(b"Close stmt" | b"Reset stmt" | b"Ping" | b"Init DB") => return Ok(()),
             command if sql.is_empty() => {
                 let is_command = command.is_some();
                 let no_statement = "an entry without its statement";

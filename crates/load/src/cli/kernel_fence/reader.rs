@@ -85,3 +85,44 @@ fn limit_places(args: &FenceArgs) -> Result<RulesetStatus, RulesetError> {
         .restrict_self()?;
     Ok(status.ruleset)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write;
+    use std::net::TcpStream;
+
+    use super::*;
+    use crate::cli::kernel_fence::drop_privileges;
+
+    #[test]
+    fn a_reader_reads_what_is_named_and_writes_to_what_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let [log, other, new] = ["log", "other", "new"].map(|name| folder.path().join(name));
+        for file in [&log, &other] {
+            fs::write(file, "text").unwrap();
+        }
+        let mut out = File::create(folder.path().join("out")).unwrap();
+        let args = FenceArgs {
+            read: vec![log.clone()],
+            program: Vec::new(),
+        };
+        let within = || {
+            drop_privileges(CapabilitySet::DAC_READ_SEARCH).unwrap();
+            assert_ne!(limit_places(&args).unwrap(), RulesetStatus::NotEnforced);
+            calls::limit(Sockets::None, &[]).unwrap();
+            assert_eq!(fs::read_to_string(&log).unwrap(), "text");
+            out.write_all(b"text").unwrap();
+            assert!(fs::read(&other).is_err());
+            assert!(fs::write(&log, "").is_err());
+            assert!(fs::write(&new, "").is_err());
+            assert!(fs::remove_file(&other).is_err());
+            assert!(fs::rename(&other, &new).is_err());
+            assert!(fs::read_dir(folder.path()).is_err());
+            assert!(TcpStream::connect("127.0.0.1:1").is_err());
+            assert!(Command::new("/bin/true").spawn().is_err());
+        };
+        std::thread::scope(|scope| scope.spawn(within).join().unwrap());
+        assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "text");
+    }
+}
