@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -69,22 +69,15 @@ pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop
     let mut child = start(temporary).map_err(starting)?;
     let pid = pass_signals(signals, &child);
     let silent_s = Arc::new(AtomicU64::new(0));
-    let gave_up = Arc::new(AtomicBool::new(false));
-    {
-        let (silent_s, gave_up) = (Arc::clone(&silent_s), Arc::clone(&gave_up));
-        let longest_s = limit.as_secs().saturating_add(GRACE_S);
-        thread::spawn(move || {
-            loop {
-                // Its own seconds: both may have been stopped meanwhile.
-                thread::sleep(TICK);
-                if silent_s.fetch_add(1, Ordering::Relaxed) > longest_s {
-                    gave_up.store(true, Ordering::Relaxed);
-                    let _ = kill_process(pid, Signal::KILL);
-                    return;
-                }
-            }
-        });
-    }
+    let seconds = Arc::clone(&silent_s);
+    let longest_s = limit.as_secs().saturating_add(GRACE_S);
+    thread::spawn(move || {
+        // Its own seconds: both may have been stopped meanwhile.
+        while seconds.fetch_add(1, Ordering::Relaxed) <= longest_s {
+            thread::sleep(TICK);
+        }
+        let _ = kill_process(pid, Signal::KILL);
+    });
     let last = pass_on(&mut child, &silent_s);
     let status = child.wait().map_err(starting)?;
     match status.code() {
@@ -94,7 +87,8 @@ pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop
             Err(Stop::Said)
         }
         None => {
-            let words = crash(status, gave_up.load(Ordering::Relaxed), &last);
+            let gave_up = silent_s.load(Ordering::Relaxed) > longest_s;
+            let words = crash(status, gave_up, &last);
             Err(Stop::Failed(Failure::new("script", words)).said(json))
         }
     }

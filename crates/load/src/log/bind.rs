@@ -21,6 +21,9 @@ pub(crate) enum Value {
     Text(Vec<u8>),
 }
 
+/// No server takes more of them.
+const MOST_VALUES: usize = 65_535;
+
 impl Bound {
     /// `None`: a literal is of none of the forms in which values are bound, or the statement is no text.
     pub(super) fn new(
@@ -37,26 +40,25 @@ impl Bound {
     }
 
     /// The execution that stands in a log with its values in their places; `None`: it is another statement's.
-    pub(super) fn read(sql: &[u8], executed: &[u8], dialect: Dialect) -> Option<Self> {
+    pub(crate) fn read(sql: &[u8], executed: &[u8], dialect: Dialect) -> Option<Self> {
         let (mut rest, mut copied) = (executed, 0);
         let mut literals = Vec::new();
-        for (mark, _) in parameters(sql, dialect) {
-            rest = rest.strip_prefix(&sql[copied..mark.start])?;
+        for (mark, number) in parameters(sql, dialect) {
+            rest = behind(&sql[copied..mark.start], rest)?;
             let mut words = Words::new(rest, dialect);
             let mut end = words.next()?.end;
             // A sign is a word, and so is what follows a doubled mark.
             while rest[..end] == *b"-" || rest.get(end) == Some(&b'\'') {
                 end = words.next()?.end;
             }
-            let literal;
-            (literal, rest) = rest.split_at(end);
-            literals.push(literal);
+            let place = number.checked_sub(1).filter(|place| *place < MOST_VALUES)?;
+            literals.resize(literals.len().max(number), &b"NULL"[..]);
+            (literals[place], rest) = rest.split_at(end);
             copied = mark.end;
         }
-        let is_whole = rest == &sql[copied..];
-        is_whole
-            .then(|| Self::new(sql, &literals, dialect))
-            .flatten()
+        let is_whole = behind(&sql[copied..], rest)?.is_empty();
+        let bound = Self::new(sql, &literals, dialect);
+        bound.filter(|_| is_whole)
     }
 
     /// The values as arguments.
@@ -98,6 +100,17 @@ impl Value {
             _ => text.eq_ignore_ascii_case("NULL").then_some(Self::Null)?,
         })
     }
+}
+
+/// What follows a piece of a statement, which may begin with the type of the value before it.
+fn behind<'a>(piece: &[u8], text: &'a [u8]) -> Option<&'a [u8]> {
+    text.strip_prefix(piece).or_else(|| {
+        let mut rest = piece.strip_prefix(b"::")?;
+        while let [b'0'..=b'9' | b'a'..=b'z', after @ ..] = rest {
+            rest = after;
+        }
+        text.strip_prefix(rest)
+    })
 }
 
 /// The inside of a string as it is meant.

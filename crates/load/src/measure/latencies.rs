@@ -1,5 +1,7 @@
 //! Latencies: an HDR histogram and an exact sum.
 
+use std::ops::AddAssign;
+
 use base64::Engine;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
@@ -34,13 +36,6 @@ impl Latencies {
         self.sum_ns = self.sum_ns.saturating_add(latency_ns);
     }
 
-    pub fn add(&mut self, other: &Self) {
-        if let Some(theirs) = &other.histogram {
-            let added = self.histogram.get_or_insert_with(empty).add(theirs);
-            added.expect("all histograms have the same bounds");
-            self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
-        }
-    }
 
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -71,6 +66,16 @@ impl Latencies {
         let mut summary = self.summary(percentiles)?;
         summary.histogram = self.histogram.as_ref().map(encoded);
         Some(summary)
+    }
+}
+
+impl AddAssign<&Self> for Latencies {
+    fn add_assign(&mut self, other: &Self) {
+        if let Some(theirs) = &other.histogram {
+            let added = self.histogram.get_or_insert_with(empty).add(theirs);
+            added.expect("all histograms have the same bounds");
+            self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        }
     }
 }
 

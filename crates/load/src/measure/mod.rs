@@ -1,5 +1,11 @@
 //! Measurements: time, latencies, counts. Nothing here depends on a database.
 
+/// Adds fields of one account to those of another.
+macro_rules! sum {
+    ($mine:expr, $theirs:expr; $($field:ident)*) => { $($mine.$field += &$theirs.$field;)* };
+}
+pub(crate) use sum;
+
 mod clock;
 mod latencies;
 mod schedule;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Latencies;
+use super::{Latencies, sum};
 use crate::driver::{Fault, Kind, Reply};
 
 /// Transactions of an open loop that have arrived and not been begun, at an instant.
@@ -54,14 +54,7 @@ impl IntervalTally {
     }
 
     pub fn add(&mut self, other: &Self) {
-        self.transactions.add(&other.transactions);
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.others += other.others;
-        self.errors += other.errors;
-        self.retries += other.retries;
-        self.reconnects += other.reconnects;
-        self.arrived += other.arrived;
+        sum!(self, other; transactions reads writes others errors retries reconnects arrived);
         self.backlog.add(other.backlog);
     }
 
@@ -102,7 +95,7 @@ impl PhaseTally {
     /// Adds a phase, perhaps of another catalogue: `place` maps its statement types to ours.
     pub fn add(&mut self, other: &Self, place: impl Fn(usize) -> usize) {
         for (kind, theirs) in other.kinds.iter().enumerate() {
-            at(&mut self.kinds, kind).add(theirs);
+            *at(&mut self.kinds, kind) += theirs;
         }
         for (index, theirs) in other.statements.iter().enumerate() {
             at(&mut self.statements, place(index)).add(theirs);
@@ -142,10 +135,9 @@ impl StatementTally {
     }
 
     fn add(&mut self, other: &Self) {
-        self.latencies.add(&other.latencies);
+        sum!(self, other; latencies errors);
         self.rows = self.rows.saturating_add(other.rows);
         self.affected = self.affected.saturating_add(other.affected);
-        self.errors += other.errors;
     }
 }
 
@@ -166,8 +158,7 @@ impl Delay {
     }
 
     fn add(&mut self, other: Self) {
-        self.count += other.count;
-        self.sum_ns += other.sum_ns;
+        sum!(self, other; count sum_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 }

@@ -7,8 +7,8 @@
 use std::hash::{BuildHasher, RandomState};
 
 use crate::driver::Dialect;
-use crate::log::{Bound, Value, date_of, day_of};
-use crate::workload::sql::{What, Word, Words, parameters};
+use crate::log::{date_of, day_of};
+use crate::workload::sql::{What, Word, Words};
 
 /// The days by which dates move are fewer than so many.
 const DAYS: u64 = 3650;
@@ -55,40 +55,6 @@ impl Anonymiser {
             before = Some(word);
         }
         out
-    }
-
-    /// The execution with other values: the same as in its text.
-    pub(crate) fn replace_bound(&self, mut bound: Bound) -> Bound {
-        let mut counts = vec![false; bound.values.len()];
-        for (mark, number) in parameters(&bound.sql, self.dialect) {
-            let before = bound.sql[..mark.start].trim_ascii_end();
-            let ends = |word: &str| {
-                let begin = before.len().saturating_sub(word.len());
-                before[begin..].eq_ignore_ascii_case(word.as_bytes())
-            };
-            if let Some(counts) = counts.get_mut(number.wrapping_sub(1)) {
-                *counts |= ends("LIMIT") || ends("OFFSET");
-            }
-        }
-        bound.sql = self.replace(&bound.sql);
-        for (value, _) in bound.values.iter_mut().zip(counts).filter(|(_, own)| !own) {
-            let text = match value {
-                Value::Null => continue,
-                Value::Int(number) if number.unsigned_abs() < 10 => continue,
-                Value::Int(number) => number.unsigned_abs().to_string().into_bytes(),
-                Value::Double(number) => format!("{number:e}").into_bytes(),
-                Value::Text(text) => std::mem::take(text),
-            };
-            let mut out = Vec::new();
-            self.write(&text, &mut out);
-            let said = str::from_utf8(&out).unwrap_or_default();
-            match (&mut *value, said.parse::<i64>(), said.parse::<f64>()) {
-                (Value::Int(number), Ok(new), _) => *number = number.signum() * new,
-                (Value::Double(number), _, Ok(new)) => *number = new,
-                _ => *value = Value::Text(out),
-            }
-        }
-        bound
     }
 
     /// A string between its marks; one in dollars loses all its letters and digits alike.

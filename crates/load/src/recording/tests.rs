@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::fingerprint::{Effect, Reader};
 use super::{Anonymiser, Recorded, Recorder, Recording, SessionReader};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Event, Sink, Statement, What};
+use crate::log::{Bound, Event, Sink, Statement, Value, What};
 
 fn fingerprint(sql: &str, dialect: Dialect) -> String {
     let mut reader = Reader::new(dialect);
@@ -224,6 +224,46 @@ fn values_that_are_replaced_keep_their_form() {
         ["2024-02-28", "2024-03-01 10:00:00"].map(|date| replaced(&format!("SELECT '{date}'")));
     let day = |sql: &str| crate::log::day_of(&sql.as_bytes()[8..18]).unwrap();
     assert_eq!(day(&late) - day(&early), 2, "{early} {late}");
+}
+
+/// What a recording has of an execution whose values are replaced.
+fn anonymised(dialect: Dialect, text: &str, prepared: &str) -> Recorded {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut recorder = Recorder::new(&mut file, dialect, true).unwrap();
+    let mut said = event(1, 1000, text);
+    if let What::Statement(said) = &mut said.what {
+        let (sql, values) = (prepared.as_bytes().to_vec(), vec![Value::Null]);
+        said.bound = Some(Bound { sql, values });
+    }
+    recorder.take(said).unwrap();
+    recorder.finish("log").unwrap();
+    let recording = Arc::new(Recording::open(file.path()).unwrap());
+    session(&recording, 0).remove(0)
+}
+
+#[test]
+fn values_that_are_replaced_are_bound_as_they_stand_in_the_text() {
+    let prepared = "SELECT 'Ann' FROM t WHERE a=? AND b=? AND c=? LIMIT ?";
+    let text = "SELECT 'Ann' FROM t WHERE a=-4711 AND b='O\\'Hara' AND c=NULL LIMIT 20";
+    let said = anonymised(Dialect::Mysql, text, prepared);
+    let bound = said.bound.unwrap();
+    let (sql, marks) = (String::from_utf8(said.sql).unwrap(), String::from_utf8(bound.sql).unwrap());
+    assert!(marks.ends_with("FROM t WHERE a=? AND b=? AND c=? LIMIT ?"), "{marks}");
+    let [Value::Int(a), Value::Text(b), Value::Null, Value::Int(20)] = &bound.values[..] else {
+        panic!("{:?}", bound.values)
+    };
+    let b = str::from_utf8(b).unwrap().replace('\'', "\\'");
+    assert!(sql.contains(&format!("WHERE a={a} AND b='{b}' AND c=NULL LIMIT 20")), "{sql}");
+    assert!((-9999..=-1000).contains(a) && !sql.contains("Hara"), "{sql}");
+
+    let prepared = "SELECT $2::int8, $3::int4 + $1, $2::int8";
+    let text = "SELECT '-4711'::int8, 815 + 'x', '-4711'::int8";
+    let bound = anonymised(Dialect::Postgres, text, prepared).bound.unwrap();
+    assert_eq!(bound.sql, prepared.as_bytes());
+    let [Value::Text(_), Value::Text(minus), Value::Int(100..1000)] = &bound.values[..] else {
+        panic!("{:?}", bound.values)
+    };
+    assert_eq!(minus.len(), 5);
 }
 
 #[test]

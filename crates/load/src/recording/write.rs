@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::fingerprint::{Effect, Nature, Reader};
 use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, WITHOUT_VALUES, What};
+use crate::log::{Bound, Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, WITHOUT_VALUES, What};
 
 /// A block's bytes before it is packed.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -287,13 +287,13 @@ impl<W: Write> Recorder<W> {
         }
         let fingerprint = self.fingerprint(nature.kind);
         let begin_us = end_us.saturating_sub(statement.duration_us.unwrap_or(0));
-        let (sql, bound) = match &self.anonymiser {
-            Some(anonymiser) => (
-                anonymiser.replace(&statement.sql),
-                statement.bound.map(|bound| anonymiser.replace_bound(bound)),
-            ),
-            None => (statement.sql, statement.bound),
-        };
+        let (mut sql, mut bound) = (statement.sql, statement.bound);
+        if let Some(anonymiser) = &self.anonymiser {
+            sql = anonymiser.replace(&sql);
+            let prepared = bound.map(|own| anonymiser.replace(&own.sql));
+            let dialect = self.contents.dialect();
+            bound = prepared.and_then(|own| Bound::read(&own, &sql, dialect));
+        }
         let database = statement
             .database
             .as_deref()

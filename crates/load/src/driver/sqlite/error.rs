@@ -36,38 +36,39 @@ pub(super) fn server_error(error: rusqlite::Error) -> ServerError {
         format!("{message} (extended code {code})")
     };
     ServerError {
-        code: name(primary).into(),
+        code: name(primary),
         sql_state: None,
         message,
         transient: matches!(primary, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED),
     }
 }
 
-fn name(primary: c_int) -> &'static str {
-    match primary {
-        ffi::SQLITE_INTERNAL => "SQLITE_INTERNAL",
-        ffi::SQLITE_PERM => "SQLITE_PERM",
-        ffi::SQLITE_ABORT => "SQLITE_ABORT",
-        ffi::SQLITE_BUSY => "SQLITE_BUSY",
-        ffi::SQLITE_LOCKED => "SQLITE_LOCKED",
-        ffi::SQLITE_NOMEM => "SQLITE_NOMEM",
-        ffi::SQLITE_READONLY => "SQLITE_READONLY",
-        ffi::SQLITE_INTERRUPT => "SQLITE_INTERRUPT",
-        ffi::SQLITE_IOERR => "SQLITE_IOERR",
-        ffi::SQLITE_CORRUPT => "SQLITE_CORRUPT",
-        ffi::SQLITE_NOTFOUND => "SQLITE_NOTFOUND",
-        ffi::SQLITE_FULL => "SQLITE_FULL",
-        ffi::SQLITE_CANTOPEN => "SQLITE_CANTOPEN",
-        ffi::SQLITE_PROTOCOL => "SQLITE_PROTOCOL",
-        ffi::SQLITE_SCHEMA => "SQLITE_SCHEMA",
-        ffi::SQLITE_TOOBIG => "SQLITE_TOOBIG",
-        ffi::SQLITE_CONSTRAINT => "SQLITE_CONSTRAINT",
-        ffi::SQLITE_MISMATCH => "SQLITE_MISMATCH",
-        ffi::SQLITE_MISUSE => "SQLITE_MISUSE",
-        ffi::SQLITE_NOLFS => "SQLITE_NOLFS",
-        ffi::SQLITE_AUTH => "SQLITE_AUTH",
-        ffi::SQLITE_RANGE => "SQLITE_RANGE",
-        ffi::SQLITE_NOTADB => "SQLITE_NOTADB",
-        _ => "SQLITE_ERROR",
+/// In the order of their numbers, from 1.
+const NAMES: &str = "ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL \
+    CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB";
+
+fn name(primary: c_int) -> String {
+    let place = usize::try_from(primary - ffi::SQLITE_ERROR).ok();
+    let name = place.and_then(|place| NAMES.split(' ').nth(place));
+    format!("SQLITE_{}", name.unwrap_or("ERROR"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_has_its_name() {
+        for (code, known) in [
+            (ffi::SQLITE_ERROR, "SQLITE_ERROR"),
+            (ffi::SQLITE_BUSY, "SQLITE_BUSY"),
+            (ffi::SQLITE_INTERRUPT, "SQLITE_INTERRUPT"),
+            (ffi::SQLITE_FULL, "SQLITE_FULL"),
+            (ffi::SQLITE_CONSTRAINT, "SQLITE_CONSTRAINT"),
+            (ffi::SQLITE_NOTADB, "SQLITE_NOTADB"),
+            (ffi::SQLITE_ROW, "SQLITE_ERROR"),
+        ] {
+            assert_eq!(name(code), known);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The types of statements that a script may send: its first word, and what came of it.
 
-use crate::driver::{Kind, Reply, StatementId};
+use crate::driver::{Dialect, Kind, Reply, StatementId};
 use crate::workload::Catalogue;
+use crate::workload::sql::{What, Words};
 
 /// First words with the kind that they usually are of.
 const VERBS: [(&str, Kind); 14] = [
@@ -74,22 +75,12 @@ impl Verb {
 
 /// The first word behind spaces, comments and parentheses.
 fn first_word(sql: &[u8]) -> &[u8] {
-    let mut rest = sql;
-    loop {
-        let start = rest
-            .iter()
-            .position(|byte| !byte.is_ascii_whitespace() && *byte != b'(' && *byte != b';');
-        rest = &rest[start.unwrap_or(rest.len())..];
-        let end: &[u8] = match rest {
-            [b'/', b'*', ..] => b"*/",
-            [b'-', b'-', ..] => b"\n",
-            _ => break,
-        };
-        let after = rest.windows(end.len()).skip(2).position(|own| own == end);
-        rest = after.map_or(&[][..], |at| &rest[2 + at + end.len()..]);
+    let mut words = Words::new(sql, Dialect::Mysql);
+    let first = words.find(|word| !word.is("(") && !word.is(";"));
+    match first.map(|word| word.what) {
+        Some(What::Plain(word)) => word,
+        _ => b"",
     }
-    let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic());
-    &rest[..end.unwrap_or(rest.len())]
 }
 
 /// Every type that may come; reports show those that did.

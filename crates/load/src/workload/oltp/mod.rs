@@ -21,9 +21,9 @@ pub use mix::Mix;
 pub use rows::OltpRows;
 pub use schema::Schema;
 pub use script::OltpScript;
-use script::{Draws, Plan, PlannedStep};
+use script::{Plan, PlannedStep};
 pub use shape::Bracket;
-use shape::{Shape, Step};
+use shape::Step;
 use statements::{Query, Target};
 
 /// The user's options.
@@ -66,13 +66,6 @@ impl OltpOptions {
         }
     }
 
-    fn shape(&self) -> Shape {
-        Shape {
-            schema: self.schema,
-            counts: self.counts,
-            bracket: self.bracket,
-        }
-    }
 }
 
 /// The workload with its catalogue, for one dialect.
@@ -88,7 +81,7 @@ impl Oltp {
     /// If the transaction would have no statement.
     #[must_use]
     pub fn new(options: &OltpOptions, dialect: Dialect) -> Self {
-        let steps = options.mix.steps(&options.shape());
+        let steps = options.mix.steps(options);
         assert!(
             steps.iter().any(|step| step.query.is_on_table()),
             "{options:?}"
@@ -101,17 +94,14 @@ impl Oltp {
         };
         let mut catalogue = Catalogue::default();
         let steps = planned(&steps, target, &mut catalogue);
-        let draws = Draws {
-            schema: options.schema,
-            tables: options.tables,
-            rows: options.rows,
-            range_rows: options.range_rows,
-            distribution: Distribution::new(options.distribution, options.rows),
-        };
         Self {
             seed: options.seed,
             catalogue,
-            plan: Arc::new(Plan { steps, draws }),
+            plan: Arc::new(Plan {
+                steps,
+                distribution: Distribution::new(options.distribution, options.rows),
+                options: options.clone(),
+            }),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::Schema;
 use super::shape::Step;
 use super::statements::Query;
+use super::{OltpOptions, Schema};
 use crate::driver::{Args, StatementId};
 use crate::workload::digits::{push_c, push_numbers, push_pad};
 use crate::workload::distribution::Distribution;
@@ -25,17 +25,8 @@ pub(super) struct PlannedStep {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) steps: Vec<PlannedStep>,
-    pub(super) draws: Draws,
-}
-
-/// Shared sources of the clients' draws.
-#[derive(Debug)]
-pub(super) struct Draws {
-    pub(super) schema: Schema,
-    pub(super) tables: usize,
-    pub(super) rows: u64,
-    pub(super) range_rows: u64,
     pub(super) distribution: Distribution,
+    pub(super) options: OltpOptions,
 }
 
 /// A client's draws.
@@ -61,19 +52,19 @@ impl OltpScript {
 
     fn push_args(&mut self, query: Query, args: &mut Args) {
         let rng = &mut self.rng;
-        let draws = &self.plan.draws;
+        let options = &self.plan.options;
         match query {
             Query::Begin | Query::Commit | Query::Lock | Query::Unlock => {}
             Query::PointSelect | Query::IndexUpdate | Query::Delete | Query::FixedInsert => {
                 push_row(self.id, args);
             }
             Query::SimpleRange | Query::SumRange | Query::OrderRange | Query::DistinctRange => {
-                let (first, last) = draws.range(query, self.id);
+                let (first, last) = options.range(query, self.id);
                 push_row(first, args);
                 push_row(last, args);
             }
             Query::NonIndexUpdate => {
-                args.push_text(|out| match draws.schema {
+                args.push_text(|out| match options.schema {
                     Schema::Numbered => push_c(rng, out),
                     Schema::Single => push_numbers(rng, out),
                 });
@@ -83,7 +74,7 @@ impl OltpScript {
                 if query == Query::Insert {
                     push_row(self.id, args);
                 }
-                push_row(draws.distribution.draw(rng), args);
+                push_row(self.plan.distribution.draw(rng), args);
                 args.push_text(|out| push_c(rng, out));
                 args.push_text(|out| push_pad(rng, out));
             }
@@ -91,7 +82,7 @@ impl OltpScript {
     }
 }
 
-impl Draws {
+impl OltpOptions {
     /// The first and the last id of a range. sysbench 0.4 keeps ranges inside the table (and off
     /// its last row, as it happens), and its DISTINCT takes one row more.
     fn range(&self, query: Query, id: u64) -> (u64, u64) {
@@ -123,10 +114,10 @@ impl Script for OltpScript {
         } = *self.plan.steps.get(self.position)?;
         self.position += 1;
         if step.new_table {
-            self.table = self.rng.random_range(0..self.plan.draws.tables);
+            self.table = self.rng.random_range(0..self.plan.options.tables);
         }
         if step.new_id {
-            self.id = self.plan.draws.distribution.draw(&mut self.rng);
+            self.id = self.plan.distribution.draw(&mut self.rng);
         }
         args.clear();
         self.push_args(step.query, args);

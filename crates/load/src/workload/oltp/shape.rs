@@ -1,9 +1,9 @@
 //! A transaction's shape: which statements make it, in which order.
 
 use super::statements::Query;
-use super::{Counts, Mix, Schema};
+use super::{Mix, OltpOptions, Schema};
 
-/// The first and the last statement of a transaction.
+/// The first and the last statement of a transaction; mixes of one statement need none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bracket {
     /// None: every statement commits itself.
@@ -13,14 +13,6 @@ pub enum Bracket {
     Locks,
 }
 
-/// A transaction's shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub(super) schema: Schema,
-    pub(super) counts: Counts,
-    /// Ignored by mixes of one statement, which need none.
-    pub(super) bracket: Bracket,
-}
 
 /// The values that a step draws before its statement; the others are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +27,7 @@ pub(super) struct Step {
 type Group = (Vec<Query>, u32);
 
 impl Mix {
-    fn groups(self, shape: &Shape) -> Vec<Group> {
+    fn groups(self, shape: &OltpOptions) -> Vec<Group> {
         match self {
             Self::Insert => return vec![(vec![Query::AppendedInsert], 1)],
             Self::Delete => return vec![(vec![Query::Delete], 1)],
@@ -59,7 +51,7 @@ impl Mix {
     }
 
     /// The steps of one transaction, with its brackets.
-    pub(super) fn steps(self, shape: &Shape) -> Vec<Step> {
+    pub(super) fn steps(self, shape: &OltpOptions) -> Vec<Step> {
         let mut steps = Vec::new();
         for (queries, times) in self.groups(shape) {
             for execution in 0..times {
@@ -97,16 +89,13 @@ impl Mix {
 mod tests {
     use super::*;
     use crate::driver::Kind;
+    use crate::workload::distribution::Choice;
 
-    fn shape(mix: Mix) -> Shape {
-        Shape {
-            schema: Schema::Numbered,
-            counts: mix.counts(),
-            bracket: Bracket::Transaction,
-        }
+    fn shape(mix: Mix) -> OltpOptions {
+        OltpOptions::new(mix, 1, 1, Choice::Uniform, 1)
     }
 
-    fn counted(mix: Mix, shape: &Shape) -> [usize; 3] {
+    fn counted(mix: Mix, shape: &OltpOptions) -> [usize; 3] {
         let steps = mix.steps(shape);
         [Kind::Read, Kind::Write, Kind::Other].map(|kind| {
             let of_kind = steps.iter().filter(|step| step.query.kind() == kind);
@@ -114,7 +103,7 @@ mod tests {
         })
     }
 
-    fn order(mix: Mix, shape: &Shape) -> Vec<Query> {
+    fn order(mix: Mix, shape: &OltpOptions) -> Vec<Query> {
         let mut order: Vec<Query> = mix.steps(shape).iter().map(|step| step.query).collect();
         order.dedup();
         order
@@ -159,7 +148,7 @@ mod tests {
 
     #[test]
     fn complex_draws_one_table_and_read_write_one_per_group() {
-        let tables = |mix: Mix, shape: &Shape| {
+        let tables = |mix: Mix, shape: &OltpOptions| {
             let steps = mix.steps(shape);
             steps.iter().filter(|step| step.new_table).count()
         };
@@ -170,7 +159,7 @@ mod tests {
 
     #[test]
     fn an_insert_puts_the_deleted_row_back() {
-        let bare = Shape {
+        let bare = OltpOptions {
             bracket: Bracket::None,
             ..shape(Mix::WriteOnly)
         };
@@ -185,7 +174,7 @@ mod tests {
     fn counts_that_are_chosen_are_kept() {
         let mut counts = Mix::ReadWrite.counts();
         (counts[0], counts[2], counts[7]) = (0, 3, 2);
-        let shape = Shape {
+        let shape = OltpOptions {
             counts,
             ..shape(Mix::ReadWrite)
         };
@@ -204,7 +193,7 @@ mod tests {
 
     #[test]
     fn tables_are_locked_where_there_are_no_transactions() {
-        let locked = Shape {
+        let locked = OltpOptions {
             bracket: Bracket::Locks,
             ..shape(Mix::Complex)
         };
@@ -212,7 +201,7 @@ mod tests {
         assert_eq!(order.first(), Some(&Query::Lock));
         assert_eq!(order.last(), Some(&Query::Unlock));
         assert_eq!(counted(Mix::Complex, &locked), [14, 4, 2]);
-        let single = Shape {
+        let single = OltpOptions {
             bracket: Bracket::Locks,
             ..shape(Mix::PointSelect)
         };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Shared;
 use crate::driver::Reply;
-use crate::measure::Latencies;
+use crate::measure::{Latencies, sum};
 use crate::recording::Recorded;
 
 /// How late statements were, in microseconds.
@@ -128,31 +128,16 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, other: &Self) {
-        let (mine, theirs) = (&mut self.tally, &other.tally);
-        mine.sent += theirs.sent;
-        mine.prepared += theirs.prepared;
-        mine.prepared_as_text += theirs.prepared_as_text;
-        mine.refusals_in_both += theirs.refusals_in_both;
-        mine.refusals_in_log_only += theirs.refusals_in_log_only;
-        mine.refusals_in_replay_only += theirs.refusals_in_replay_only;
-        mine.rows_compared += theirs.rows_compared;
-        mine.rows_different += theirs.rows_different;
-        mine.commits += theirs.commits;
-        mine.commits_overtook += theirs.commits_overtook;
-        mine.held += theirs.held;
-        mine.gave_up_order += theirs.gave_up_order;
+        sum!(self, other; late own server busy_us recorded_busy_us);
+        sum!(self.tally, other.tally; sent prepared prepared_as_text refusals_in_both refusals_in_log_only
+            refusals_in_replay_only rows_compared rows_different commits commits_overtook held gave_up_order);
         for (reason, count) in &other.left_out {
             self.leave_out(reason, *count);
         }
         if self.refused.is_none() {
             self.refused.clone_from(&other.refused);
         }
-        self.late.add(&other.late);
-        self.own.add(&other.own);
-        self.server.add(&other.server);
         self.shortest_us = self.shortest_us.into_iter().chain(other.shortest_us).min();
-        self.busy_us += other.busy_us;
-        self.recorded_busy_us += other.recorded_busy_us;
         self.end_us = self.end_us.max(other.end_us);
         self.recorded_end_us = self.recorded_end_us.max(other.recorded_end_us);
     }
