@@ -13,7 +13,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Stop;
 use super::kernel_fence::reader::close_around;
-use super::overseer::{is_overseen, run_apart};
+use super::outside::when_interrupted;
+use super::overseer::{again, is_overseen};
 use super::stop::exit;
 use crate::driver::Dialect;
 use crate::engine::Failure;
@@ -56,21 +57,22 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     }
     let unfinished = unfinished(&args.output)?;
     open(&unfinished)?;
-    let ended = run_apart().map_err(|error| failed(&error))?;
+    let left = unfinished.clone();
+    when_interrupted(move || drop(std::fs::remove_file(left)))?;
+    let ended = again().status().map_err(|error| failed(&error))?;
     if ended.success() {
         return std::fs::rename(&unfinished, &args.output).map_err(|error| failed(&error));
     }
     let _ = std::fs::remove_file(&unfinished);
-    match (ended.code(), ended.signal()) {
-        (Some(code), _) => {
-            exit(u8::try_from(code).unwrap_or(1));
-            Err(Stop::Said)
-        }
-        (_, Some(SIGINT | SIGTERM)) => Err(Stop::Interrupted),
-        _ => Err(failed(&format!(
-            "the process that reads the log broke off ({ended}), perhaps for want of memory; no load was written"
-        ))),
+    if let Some(code) = ended.code() {
+        exit(u8::try_from(code).unwrap_or(1));
     }
+    if let Some(SIGINT | SIGTERM) = ended.signal() {
+        return Err(Stop::Interrupted);
+    }
+    Err(failed(&format!(
+        "the process that reads the log broke off ({ended}), perhaps for want of memory; no load was written"
+    )))
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Stop {

@@ -37,10 +37,15 @@ pub(super) fn watch_signals(outbox: Sender<Message>) -> Result<(), Failure> {
 
 /// Says a last word at the first signal and ends the process.
 pub(super) fn say_when_interrupted(word: String) -> Result<(), Failure> {
+    when_interrupted(move || tell!("{word}"))
+}
+
+/// Does something at the first signal and ends the process.
+pub(super) fn when_interrupted(last: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Failure::internal)?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
-            tell!("{word}");
+            last();
             std::process::exit(130);
         }
     });

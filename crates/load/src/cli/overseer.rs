@@ -61,13 +61,23 @@ pub(super) fn give_sign() {
 pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop> {
     let starting =
         |error: io::Error| Failure::internal(format!("starting a process for the script: {error}"));
-    let signals = Signals::new([SIGINT, SIGTERM]).map_err(starting)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(starting)?;
     let temporary = match Target::parse(url, None) {
         Ok(Target::Sqlite(file)) => Some(kernel_fence::folder(&file.path)),
         _ => None,
     };
     let mut child = start(temporary).map_err(starting)?;
-    let pid = pass_signals(signals, &child);
+    let pid = Pid::from_child(&child);
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            let signal = if signal == SIGINT {
+                Signal::INT
+            } else {
+                Signal::TERM
+            };
+            let _ = kill_process(pid, signal);
+        }
+    });
     let silent_s = Arc::new(AtomicU64::new(0));
     let seconds = Arc::clone(&silent_s);
     let longest_s = limit.as_secs().saturating_add(GRACE_S);
@@ -94,30 +104,8 @@ pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop
     }
 }
 
-/// Runs this program's arguments in another process, around which a fence can close, and waits for its end.
-pub(super) fn run_apart() -> io::Result<ExitStatus> {
-    let signals = Signals::new([SIGINT, SIGTERM])?;
-    let mut child = again().spawn()?;
-    pass_signals(signals, &child);
-    child.wait()
-}
-
-fn pass_signals(mut signals: Signals, child: &Child) -> Pid {
-    let pid = Pid::from_child(child);
-    thread::spawn(move || {
-        for signal in signals.forever() {
-            let signal = if signal == SIGINT {
-                Signal::INT
-            } else {
-                Signal::TERM
-            };
-            let _ = kill_process(pid, signal);
-        }
-    });
-    pid
-}
-
-fn again() -> Command {
+/// This program's arguments for another process, around which a fence can close.
+pub(super) fn again() -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).args(std::env::args_os().skip(1));
     command

@@ -133,7 +133,7 @@ pub(super) fn run(args: &RunReplay) -> Result<(), Stop> {
     with_driver!(target, creates: false, driver => run_on(driver, args, recording, options))
 }
 
-fn run_on<D: Driver + Send + 'static>(
+fn run_on<D: Driver>(
     driver: D,
     args: &RunReplay,
     recording: Recording,

@@ -43,7 +43,7 @@ pub(super) struct Kind {
 /// Runs a workload as the options say, and reports.
 pub(super) fn run_load<D, W>(driver: D, workload: W, kind: Kind, load: &Load) -> Result<(), Stop>
 where
-    D: Driver + Send + 'static,
+    D: Driver,
     W: Workload,
 {
     let options = run_options(&driver, kind, load)?;
@@ -57,7 +57,7 @@ where
 /// Runs a workload that is done at some point, and reports.
 pub(super) fn run_job<D, J>(driver: D, job: &mut J, kind: Kind, options: &Job) -> Result<(), Stop>
 where
-    D: Driver + Send + 'static,
+    D: Driver,
     J: workload::Job,
 {
     let run_options = base(&driver, kind, &options.crowd, &options.output)?;
@@ -74,7 +74,7 @@ where
 /// may not let us.
 fn fail_job<D, J>(driver: &Arc<D>, job: &mut J, error: RunError, json: bool) -> Stop
 where
-    D: Driver + Send + 'static,
+    D: Driver,
     J: workload::Job,
 {
     let stop = Stop::from(error).said(json);

@@ -313,7 +313,7 @@ pub trait Session {
 }
 
 /// A database that can be connected to; shared by all workers.
-pub trait Driver: Sync {
+pub trait Driver: Send + Sync + 'static {
     type Session: Session + Send;
 
     fn dialect(&self) -> Dialect;

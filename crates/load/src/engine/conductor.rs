@@ -95,17 +95,13 @@ impl From<io::Error> for RunError {
 /// started the run may send what comes from outside.
 ///
 /// Workers may still hold their connections when this returns an error; the process is to end.
-pub fn run<D, W>(
+pub fn run<D: Driver, W: Workload>(
     driver: &Arc<D>,
     workload: &Arc<W>,
     options: &RunOptions,
     mailbox: (Sender<Message>, Receiver<Message>),
     report: &mut dyn Report,
-) -> Result<Ending, RunError>
-where
-    D: Driver + Send + 'static,
-    W: Workload,
-{
+) -> Result<Ending, RunError> {
     let inbox = Inbox::new(mailbox, options.lockstep);
     let server_version = server_version(driver, &inbox)?;
     let connecting = Instant::now();
@@ -169,10 +165,7 @@ where
 
 /// The server's version. Another thread asks for it, so that a server that does not answer cannot
 /// block a signal.
-fn server_version<D>(driver: &Arc<D>, inbox: &Inbox) -> Result<String, RunError>
-where
-    D: Driver + Send + 'static,
-{
+fn server_version(driver: &Arc<impl Driver>, inbox: &Inbox) -> Result<String, RunError> {
     let (driver, outbox) = (Arc::clone(driver), inbox.outbox.clone());
     thread::spawn(move || {
         let version = driver
@@ -234,16 +227,12 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    pub(super) fn start_workers<D, W>(
+    pub(super) fn start_workers<D: Driver, W: Workload>(
         &mut self,
         driver: &Arc<D>,
         workload: &Arc<W>,
         manner: Manner,
-    ) -> Result<(), Failure>
-    where
-        D: Driver + Send + 'static,
-        W: Workload,
-    {
+    ) -> Result<(), Failure> {
         let RunOptions {
             clients, workers, ..
         } = *self.options;
@@ -506,7 +495,7 @@ impl<'a> Conductor<'a> {
 }
 
 /// Runs a worker; whatever ends it before its time, the conductor hears of it.
-fn answer_for<D: Driver + Send + 'static, W: Workload>(worker: &Worker<D, W>, poll: Poll) {
+fn answer_for<D: Driver, W: Workload>(worker: &Worker<D, W>, poll: Poll) {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker.run(poll)));
     let failure = match outcome {
         Ok(Ok(())) => return,

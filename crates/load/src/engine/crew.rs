@@ -59,7 +59,7 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     failure: Option<Failure>,
 }
 
-impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
+impl<'a, D: Driver, W: Workload> Crew<'a, D, W> {
     /// Clients that have yet to connect.
     pub(super) fn new(worker: &'a Worker<D, W>) -> Result<Self, Failure> {
         let scripts = worker.clients.iter().map(|&n| worker.workload.script(n));

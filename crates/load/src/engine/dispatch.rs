@@ -6,7 +6,7 @@ use super::pacer::{Arrival, Turn};
 use crate::driver::Driver;
 use crate::workload::{Script, Workload};
 
-impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
+impl<D: Driver, W: Workload> Crew<'_, D, W> {
     /// Begins a client's next transaction, unless none may begin any more. In an open loop that is
     /// the next one that has arrived; if there is none, the client waits for it.
     #[inline]

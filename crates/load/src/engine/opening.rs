@@ -77,7 +77,7 @@ impl Openings {
     }
 }
 
-impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
+impl<D: Driver, W: Workload> Crew<'_, D, W> {
     /// Connects every client.
     pub(super) fn connect(&mut self, poll: &mut Poll) -> Result<(), Failure> {
         let mut events = Events::with_capacity(AT_A_TIME);

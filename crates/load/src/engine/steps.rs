@@ -8,7 +8,7 @@ use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
 use crate::failure::Failure;
 use crate::workload::{NO_TYPE, Next, Script, Workload};
 
-impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
+impl<D: Driver, W: Workload> Crew<'_, D, W> {
     /// A statement is done.
     #[inline]
     pub(super) fn answered(&mut self, index: usize, reply: Reply, now_ns: u64) {

@@ -8,7 +8,7 @@ use crate::driver::{Driver, Fault, Reply, ServerError};
 use crate::failure::Failure;
 use crate::workload::{NO_TYPE, Script, Workload};
 
-impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
+impl<D: Driver, W: Workload> Crew<'_, D, W> {
     /// The server refused a statement: the transaction is rolled back if there is one, then run
     /// again with new draws if the error was transient, or given up.
     #[cold]

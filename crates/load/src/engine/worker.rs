@@ -59,7 +59,7 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) outbox: Sender<Message>,
 }
 
-impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
+impl<D: Driver, W: Workload> Worker<D, W> {
     /// Connects, waits for the start, runs to the end, and keeps the connections open until the
     /// conductor releases the worker.
     pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {

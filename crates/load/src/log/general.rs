@@ -44,13 +44,8 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
 const MOST_TEXTS: usize = 1000;
 const MOST_BYTES: usize = 64 << 20;
 
-/// What an entry's statement is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    Prepared,
-    Executed,
-    Other,
-}
+/// An entry; whether its statement is prepared, or is an execution of what was.
+type Entry = (Event, Option<bool>);
 
 /// What sessions have prepared.
 #[derive(Default)]
@@ -61,12 +56,12 @@ struct Prepared {
 
 impl Prepared {
     /// Hands on an entry that is whole; an execution is that of a statement which its session has prepared.
-    fn hand_on(&mut self, (mut event, of): (Event, Use), sink: &mut dyn Sink) -> io::Result<()> {
+    fn hand_on(&mut self, (mut event, prepares): Entry, sink: &mut dyn Sink) -> io::Result<()> {
         if let What::Statement(said) = &mut event.what
-            && of != Use::Other
+            && let Some(prepares) = prepares
         {
             let texts = self.texts.entry(event.session).or_default();
-            if of == Use::Prepared {
+            if prepares {
                 self.bytes += said.sql.len();
                 texts.retain(|known| *known != said.sql);
                 if texts.len() == MOST_TEXTS {
@@ -92,17 +87,11 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut line = Vec::new();
     let mut now: Option<Moment> = None;
     let mut prepared = Prepared::default();
-    let mut open: Option<(Event, Use)> = None;
+    let mut open: Option<Entry> = None;
     while inputs.next_line(&mut line)? {
         let Some((moment, session, command, argument)) = head(&line) else {
-            match &mut open {
-                Some((
-                    Event {
-                        what: What::Statement(statement),
-                        ..
-                    },
-                    _,
-                )) => add_line(&mut statement.sql, &line),
+            match open.as_mut().map(|(event, _)| &mut event.what) {
+                Some(What::Statement(statement)) => add_line(&mut statement.sql, &line),
                 _ if now.is_some() => sink.unread("a line that begins no entry", inputs.line()),
                 _ => {}
             }
@@ -116,11 +105,8 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             sink.unread("an entry without a time", inputs.line());
             continue;
         };
-        let of = match command {
-            b"Execute" => Use::Executed,
-            b"Prepare" => Use::Prepared,
-            _ => Use::Other,
-        };
+        let prepares = (command == b"Prepare").then_some(true);
+        let prepares = prepares.or((command == b"Execute").then_some(false));
         let what = match command {
             b"Query" | b"Execute" | b"Prepare" => What::Statement(Statement {
                 sql: argument.to_vec(),
@@ -143,10 +129,10 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             && let Some(database) = database_of(argument)
         {
             sink.take(event(What::Connect))?;
-            open = Some((event(choice_of(database)), of));
+            open = Some((event(choice_of(database)), None));
             continue;
         }
-        open = Some((event(what), of));
+        open = Some((event(what), prepares));
     }
     if inputs.is_half && open.is_some() {
         sink.unread(HALF_LINE, inputs.line());

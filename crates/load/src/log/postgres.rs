@@ -1,11 +1,12 @@
 //! PostgreSQL's log: as text, CSV or JSON, the same messages.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::moment::{self, Moment, micros, number, pattern};
 use super::prefix::{Prefix, severity};
@@ -162,36 +163,25 @@ pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     Ok(())
 }
 
-/// The keys of jsonlog that are read.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct JsonLine {
-    timestamp: String,
-    session_id: Option<String>,
-    pid: Option<u64>,
-    dbname: Option<String>,
-    error_severity: String,
-    message: String,
-    detail: String,
-    statement: String,
-}
 
 pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut line = Vec::new();
     while inputs.next_line(&mut line)? {
-        let Ok(read) = serde_json::from_slice::<JsonLine>(&line) else {
+        let Ok(read) = serde_json::from_slice::<HashMap<String, Value>>(&line) else {
             sink.unread("a line that is no JSON of a message", inputs.line());
             continue;
         };
+        let text = |name: &str| read.get(name).and_then(Value::as_str).map(str::as_bytes);
+        let owned = |name: &str| text(name).unwrap_or_default().to_vec();
         let message = Message {
             line: inputs.line(),
-            moment: moment::read(read.timestamp.as_bytes()),
-            session: read.session_id.map(|id| key(id.as_bytes())).or(read.pid),
-            database: read.dbname.map(String::into_bytes),
-            severity: known(read.error_severity.as_bytes()),
-            text: read.message.into_bytes(),
-            detail: read.detail.into_bytes(),
-            statement: read.statement.into_bytes(),
+            moment: moment::read(&owned("timestamp")),
+            session: text("session_id").map(key).or_else(|| read.get("pid")?.as_u64()),
+            database: text("dbname").map(<[u8]>::to_vec),
+            severity: known(&owned("error_severity")),
+            text: owned("message"),
+            detail: owned("detail"),
+            statement: owned("statement"),
             ..Message::default()
         };
         message.understand(sink)?;

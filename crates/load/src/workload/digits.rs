@@ -6,21 +6,6 @@ use rand::{Rng, RngExt};
 const GROUP_DIGITS: usize = 11;
 const GROUP_VALUES: u64 = 100_000_000_000;
 
-/// Every two-digit number, so that a division yields two characters.
-static PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut tens = 0_u8;
-    while tens < 10 {
-        let mut ones = 0_u8;
-        while ones < 10 {
-            pairs[(tens * 10 + ones) as usize] = [b'0' + tens, b'0' + ones];
-            ones += 1;
-        }
-        tens += 1;
-    }
-    pairs
-};
-
 /// Appends column `c`: ten groups, 119 characters.
 pub fn push_c(rng: &mut impl Rng, out: &mut Vec<u8>) {
     push_groups::<10>(rng, out);
@@ -68,14 +53,10 @@ fn push_groups<const GROUPS: usize>(rng: &mut impl Rng, out: &mut Vec<u8>) {
 /// Eleven digits from 64 random bits, scaled down by a multiplication: the bias is below 1e-8.
 fn group(random: u64) -> [u8; GROUP_DIGITS] {
     let scaled = (u128::from(random) * u128::from(GROUP_VALUES)) >> 64;
-    let mut rest = u64::try_from(scaled).unwrap_or(0);
-    let mut digits = [b'0'; GROUP_DIGITS];
-    for pair in digits.rchunks_exact_mut(2) {
-        pair.copy_from_slice(&PAIRS[(rest % 100) as usize]);
-        rest /= 100;
-    }
-    digits[0] = PAIRS[(rest % 10) as usize][1];
-    digits
+    let mut number = itoa::Buffer::new();
+    // With a digit before it, so that zeros stay.
+    let digits = number.format(GROUP_VALUES + u64::try_from(scaled).unwrap_or(0));
+    *digits.as_bytes().last_chunk().unwrap_or(&[b'0'; GROUP_DIGITS])
 }
 
 #[cfg(test)]

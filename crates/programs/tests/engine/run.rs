@@ -34,7 +34,7 @@ pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOption
 }
 
 /// Runs to the end; the events, and why the run is no good.
-pub(crate) fn outcome<D: Driver + Send + 'static>(
+pub(crate) fn outcome<D: Driver>(
     driver: D,
     workload: Steps,
     options: &RunOptions,
@@ -49,7 +49,7 @@ pub(crate) fn outcome<D: Driver + Send + 'static>(
 }
 
 /// Runs to the end; the events, or why the run is no good.
-pub(crate) fn run<D: Driver + Send + 'static>(
+pub(crate) fn run<D: Driver>(
     driver: D,
     workload: Steps,
     options: &RunOptions,
@@ -59,7 +59,7 @@ pub(crate) fn run<D: Driver + Send + 'static>(
 }
 
 /// Runs to a summary and a failure.
-pub(crate) fn broken_off<D: Driver + Send + 'static>(
+pub(crate) fn broken_off<D: Driver>(
     driver: D,
     workload: Steps,
     options: &RunOptions,
@@ -74,7 +74,7 @@ pub(crate) fn broken_off<D: Driver + Send + 'static>(
 }
 
 /// Runs to the summary.
-pub(crate) fn summary<D: Driver + Send + 'static>(
+pub(crate) fn summary<D: Driver>(
     driver: D,
     workload: Steps,
     options: &RunOptions,

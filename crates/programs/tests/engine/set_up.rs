@@ -34,14 +34,14 @@ struct Recorded<S> {
 }
 
 /// Runs one client whose sessions begin with statements 1 and 2; the sessions, and the summary.
-fn sessions(driver: impl Driver + Send + 'static) -> (Vec<Vec<StatementId>>, Summary) {
+fn sessions(driver: impl Driver) -> (Vec<Vec<StatementId>>, Summary) {
     sessions_after(Duration::ZERO, driver)
 }
 
 /// The same with log-ins that hold up the client's thread for so long.
 fn sessions_after(
     log_in: Duration,
-    driver: impl Driver + Send + 'static,
+    driver: impl Driver,
 ) -> (Vec<Vec<StatementId>>, Summary) {
     let sessions = Sessions::default();
     let recording = Recording {

@@ -130,7 +130,7 @@ pub(super) fn once_on(
 }
 
 /// Runs one of the script's commands.
-fn perform<D: Driver + Send + 'static>(driver: &D, ready: Ready, clients: u32) -> Result<(), Stop> {
+fn perform<D: Driver>(driver: &D, ready: Ready, clients: u32) -> Result<(), Stop> {
     let (command, limit) = (ready.options.command.clone(), ready.limit);
     let workload = ready.workload(driver)?;
     say_when_interrupted(format!(
@@ -157,7 +157,7 @@ pub(super) fn run_on(
     with_driver!(target, creates: false, driver => measure(driver, ready, load))
 }
 
-fn measure<D: Driver + Send + 'static>(driver: D, ready: Ready, load: &Load) -> Result<(), Stop> {
+fn measure<D: Driver>(driver: D, ready: Ready, load: &Load) -> Result<(), Stop> {
     let (seed, protocol) = (ready.options.seed, ready.options.protocol);
     let workload = ready.workload(&driver)?;
     let beside = workload.beside()?;

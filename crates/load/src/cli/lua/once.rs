@@ -10,7 +10,7 @@ use crate::workload::lua::{LuaClient, LuaWorkload};
 use crate::workload::{Next, Script, Workload};
 
 /// Runs the command to its end or to the first failure, in so many clients.
-pub(in crate::cli) fn perform<D: Driver + Send + 'static>(
+pub(in crate::cli) fn perform<D: Driver>(
     driver: &D,
     workload: &LuaWorkload,
     clients: usize,

@@ -85,7 +85,7 @@ impl<'a> ReadScripts<'a> {
     }
 }
 
-fn run_on<D: Driver + Send + 'static>(
+fn run_on<D: Driver>(
     driver: D,
     args: &RunScript,
     read: ReadScripts<'_>,

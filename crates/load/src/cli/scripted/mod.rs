@@ -151,7 +151,7 @@ fn lua_options(name: &'static str, text: &'static str) -> LuaOptions {
 }
 
 /// Does what is asked of a script, on a database.
-fn perform<D: Driver + Send + 'static>(
+fn perform<D: Driver>(
     driver: D,
     asked: &Asked,
     mut options: LuaOptions,

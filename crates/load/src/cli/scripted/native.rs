@@ -19,7 +19,7 @@ use crate::workload::tpcc::{Tpcc, TpccOptions};
 /// The percentile that TPC-C limits (clause 5.2.5.3).
 const LIMITED_PERCENTILE: f64 = 90.0;
 
-pub(super) fn run<D: Driver + Send + 'static>(
+pub(super) fn run<D: Driver>(
     driver: D,
     name: &'static str,
     options: LuaOptions,

@@ -38,7 +38,7 @@ pub(super) struct Course<'a, D: Driver> {
     failure: Option<Failure>,
 }
 
-impl<'a, D: Driver + Send + 'static> Course<'a, D> {
+impl<'a, D: Driver> Course<'a, D> {
     pub(super) fn new(
         driver: &'a Arc<D>,
         options: &RunOptions,

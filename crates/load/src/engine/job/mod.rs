@@ -27,17 +27,13 @@ use course::Course;
 /// A signal ends the current stage; the results until then are reported. When this returns an
 /// error, the workers have disconnected, the results before it have been reported, and the job is
 /// not closed: call [`close_failed_job`] after the error is reported.
-pub fn run_job<D, J>(
+pub fn run_job<D: Driver, J: Job>(
     driver: &Arc<D>,
     job: &mut J,
     options: &RunOptions,
     mailbox: (Sender<Message>, Receiver<Message>),
     report: &mut dyn Report,
-) -> Result<Ending, RunError>
-where
-    D: Driver + Send + 'static,
-    J: Job,
-{
+) -> Result<Ending, RunError> {
     let mut admin = driver
         .admin()
         .map_err(|fault| Failure::from_fault("connecting", &fault))?;
@@ -56,11 +52,11 @@ where
 /// Closes a job that has failed, on a connection of its own, if the server lets it within the
 /// limit; the failure says what is left. A thread that hangs is left behind: the process is to
 /// end.
-pub fn close_failed_job<D, J>(driver: &Arc<D>, job: &mut J, limit: Duration) -> Result<(), Failure>
-where
-    D: Driver + Send + 'static,
-    J: Job,
-{
+pub fn close_failed_job(
+    driver: &Arc<impl Driver>,
+    job: &mut impl Job,
+    limit: Duration,
+) -> Result<(), Failure> {
     let (driver, closing) = (Arc::clone(driver), job.closing());
     let (outbox, inbox) = channel();
     thread::spawn(move || {

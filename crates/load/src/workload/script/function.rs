@@ -1,6 +1,7 @@
 //! pgbench's operators and functions: what they take and what comes out.
 
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 use rand::Rng;
 
@@ -49,46 +50,29 @@ pub(super) enum Function {
     Sqrt,
 }
 
-/// A function by name, with the fewest and the most arguments it takes.
-pub(super) struct Named {
-    pub(super) name: &'static str,
-    pub(super) function: Function,
-    pub(super) least: usize,
-    pub(super) most: usize,
-}
-
-const fn named(name: &'static str, function: Function, least: usize, most: usize) -> Named {
-    Named {
-        name,
-        function,
-        least,
-        most,
-    }
-}
-
-/// All functions that a script can call. A third argument of `permute` and a second one of the
-/// hashes is a seed; without it they are given `:default_seed`.
-pub(super) const NAMED: [Named; 20] = [
-    named("abs", Function::Abs, 1, 1),
-    named("double", Function::Double, 1, 1),
-    named("exp", Function::Exp, 1, 1),
-    named("greatest", Function::Greatest, 1, usize::MAX),
-    named("hash", Function::HashMurmur2, 1, 2),
-    named("hash_fnv1a", Function::HashFnv1a, 1, 2),
-    named("hash_murmur2", Function::HashMurmur2, 1, 2),
-    named("int", Function::Int, 1, 1),
-    named("least", Function::Least, 1, usize::MAX),
-    named("ln", Function::Ln, 1, 1),
-    named("mod", Function::Modulo, 2, 2),
-    named("permute", Function::Permute, 2, 3),
-    named("pi", Function::Pi, 0, 0),
-    named("pow", Function::Power, 2, 2),
-    named("power", Function::Power, 2, 2),
-    named("random", Function::Random, 2, 2),
-    named("random_exponential", Function::RandomExponential, 3, 3),
-    named("random_gaussian", Function::RandomGaussian, 3, 3),
-    named("random_zipfian", Function::RandomZipfian, 3, 3),
-    named("sqrt", Function::Sqrt, 1, 1),
+/// All functions that a script can call, with how many arguments they take. A third one of `permute` and a second
+/// one of the hashes is a seed; without it they are given `:default_seed`.
+pub(super) const NAMED: [(&str, Function, RangeInclusive<usize>); 20] = [
+    ("abs", Function::Abs, 1..=1),
+    ("double", Function::Double, 1..=1),
+    ("exp", Function::Exp, 1..=1),
+    ("greatest", Function::Greatest, 1..=usize::MAX),
+    ("hash", Function::HashMurmur2, 1..=2),
+    ("hash_fnv1a", Function::HashFnv1a, 1..=2),
+    ("hash_murmur2", Function::HashMurmur2, 1..=2),
+    ("int", Function::Int, 1..=1),
+    ("least", Function::Least, 1..=usize::MAX),
+    ("ln", Function::Ln, 1..=1),
+    ("mod", Function::Modulo, 2..=2),
+    ("permute", Function::Permute, 2..=3),
+    ("pi", Function::Pi, 0..=0),
+    ("pow", Function::Power, 2..=2),
+    ("power", Function::Power, 2..=2),
+    ("random", Function::Random, 2..=2),
+    ("random_exponential", Function::RandomExponential, 3..=3),
+    ("random_gaussian", Function::RandomGaussian, 3..=3),
+    ("random_zipfian", Function::RandomZipfian, 3..=3),
+    ("sqrt", Function::Sqrt, 1..=1),
 ];
 
 impl Function {

@@ -272,7 +272,7 @@ fn mistakes_are_told_with_file_line_and_place() {
         refusal("SELECT 1;\n  \\set id randm(1, 10)\n"),
         format!(
             "0.sql:2: no function \"randm\"; there are {}\n    \\set id randm(1, 10)\n            ^",
-            function::NAMED.map(|named| named.name).join(", ")
+            function::NAMED.map(|(name, ..)| name).join(", ")
         )
     );
     for (text, line, words) in [

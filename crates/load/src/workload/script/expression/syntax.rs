@@ -1,7 +1,9 @@
 //! Tokens become a tree, by the strength with which each operator binds.
 
+use std::ops::RangeInclusive;
+
 use super::{DEFAULT_SEED, Expression, Names, undefined};
-use crate::workload::script::function::{Function, NAMED, Named};
+use crate::workload::script::function::{Function, NAMED};
 use crate::workload::script::lexer::{Placed, Token};
 use crate::workload::script::value::Value;
 use crate::workload::sql::Mistake;
@@ -268,7 +270,7 @@ impl<'a, N: Names> Parser<'a, N> {
     }
 
     fn function(&mut self, name: &str, at: usize) -> Result<Expression, Mistake> {
-        let Some(named) = NAMED.iter().find(|named| named.name == name) else {
+        let Some((_, function, takes)) = NAMED.iter().find(|(own, ..)| *own == name) else {
             return Err(Mistake::new(at, unknown_function(name)));
         };
         self.expect_symbol("(")?;
@@ -282,14 +284,14 @@ impl<'a, N: Names> Parser<'a, N> {
             }
             self.expect_symbol(")")?;
         }
-        if !(named.least..=named.most).contains(&arguments.len()) {
-            return Err(Mistake::new(at, wrong_count(named, arguments.len())));
+        if !takes.contains(&arguments.len()) {
+            return Err(Mistake::new(at, wrong_count(name, takes, arguments.len())));
         }
-        if named.function.seed_position() == Some(arguments.len()) {
+        if function.seed_position() == Some(arguments.len()) {
             arguments.push(self.variable(DEFAULT_SEED, at)?);
         }
         Ok(Expression::Call {
-            function: named.function,
+            function: *function,
             arguments: arguments.into(),
             at,
         })
@@ -331,15 +333,15 @@ fn of_one(function: Function, of: Expression, at: usize) -> Expression {
 }
 
 fn unknown_function(name: &str) -> String {
-    let all: Vec<_> = NAMED.iter().map(|named| named.name).collect();
+    let all: Vec<_> = NAMED.iter().map(|(own, ..)| *own).collect();
     format!("no function {name:?}; there are {}", all.join(", "))
 }
 
-fn wrong_count(named: &Named, given: usize) -> String {
-    let wanted = match (named.least, named.most) {
+fn wrong_count(name: &str, takes: &RangeInclusive<usize>, given: usize) -> String {
+    let wanted = match (*takes.start(), *takes.end()) {
         (least, usize::MAX) => format!("at least {least}"),
         (least, most) if least == most => least.to_string(),
         (least, most) => format!("{least} to {most}"),
     };
-    format!("{}() takes {wanted} arguments, not {given}", named.name)
+    format!("{name}() takes {wanted} arguments, not {given}")
 }
