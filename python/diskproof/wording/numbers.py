@@ -107,11 +107,6 @@ def listed(words: Sequence[str], most: int = 5) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of some positive figures."""
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[mµn]?s|min|h|[KMGT]?i?B)\b)")
 
 

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -93,7 +94,7 @@ fn open(unfinished: &Path) -> Result<File, Stop> {
 
 fn read(args: &ImportArgs) -> Result<(), Stop> {
     let file = open(&unfinished(&args.output)?)?;
-    close_around(&args.logs)?;
+    close_around(args.logs.clone())?;
     let bytes: u64 = args
         .logs
         .iter()
@@ -188,7 +189,7 @@ impl<W: Write> Sink for Progress<W> {
             && self.at.elapsed() > PROGRESS_EVERY
         {
             self.at = Instant::now();
-            let percent = 100 * self.passed.bytes() / self.bytes.max(1);
+            let percent = 100 * self.passed.load(Ordering::Relaxed) / self.bytes.max(1);
             let statements = self.to.contents.statements;
             show(&format!("reading: {percent} %, {statements} statements"));
         }

@@ -4,7 +4,6 @@
 //! statement, `poll` continues it. A [`Driver`] serves one database and makes sessions; its
 //! [`Admin`] is a plain blocking connection for work that is not timed (tables, loading, clean-up).
 
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::task::Poll;
@@ -146,7 +145,8 @@ pub struct Reply {
 }
 
 /// A server's own refusal: the connection lives on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code})")]
 pub struct ServerError {
     /// The server's own code: `1213`, `40P01`, `SQLITE_BUSY`.
     pub code: String,
@@ -155,12 +155,6 @@ pub struct ServerError {
     pub message: String,
     /// Deadlock, lock wait time-out, serialization failure, busy: run the transaction again.
     pub transient: bool,
-}
-
-impl fmt::Display for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
-    }
 }
 
 /// A fault of a statement or a connection.

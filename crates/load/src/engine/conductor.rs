@@ -137,7 +137,7 @@ pub fn run<D: Driver, W: Workload>(
         _ => {}
     }
     let mut summary = summary(options, types, &conductor.totals, seconds, cost);
-    if workload.catalogue().shows_used_types_only() {
+    if workload.catalogue().shows_used_types_only {
         summary
             .statement_types
             .retain(|used| used.count + used.errors > 0);
@@ -147,7 +147,7 @@ pub fn run<D: Driver, W: Workload>(
         .ends_in_doubt()
         .then(|| conductor.control.stopped());
     summary.guards = driver.guard().map(|_| conductor.control.guards());
-    let kinds = workload.catalogue().transactions();
+    let kinds = &workload.catalogue().transactions;
     summary.transaction_types = transaction_types(kinds, &conductor.totals.phase, options);
     match workload.account() {
         Some(Account::Tpcc(account)) => summary.tpcc = Some(*account),

@@ -178,7 +178,7 @@ impl<D: Driver, W: Workload> Crew<'_, D, W> {
         let client = &mut self.clients[index];
         client.state = State::Opening;
         if client.attempt.turned_away == 0 {
-            client.attempt.limit_ns = begun_ns.saturating_add(limit_ns());
+            client.attempt.limit_ns = begun_ns.saturating_add(nanoseconds(LOGIN_LIMIT));
         }
         match self.worker.open(index) {
             Ok(mut session) => {
@@ -343,8 +343,4 @@ impl<D: Driver, W: Workload> Crew<'_, D, W> {
             }
         }
     }
-}
-
-fn limit_ns() -> u64 {
-    nanoseconds(LOGIN_LIMIT)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use regex::Regex;
+
 use crate::driver::{Dialect, ServerError};
 
 /// Which transactions are run again after an error.
@@ -23,12 +25,17 @@ pub enum Retry {
 impl Retry {
     /// Reads codes of this database; the error names a wrong one, and shows what codes look like.
     pub fn codes(codes: &[String], dialect: Dialect) -> Result<Self, String> {
-        let (what, example, is_code): (_, _, fn(&str) -> bool) = match dialect {
-            Dialect::Mysql => ("a number", "1213", is_mysql_code),
-            Dialect::Postgres => ("five digits and capital letters", "40P01", is_sqlstate),
-            Dialect::Sqlite => ("the name of a result code", "SQLITE_BUSY", is_sqlite_code),
+        let (what, example, form) = match dialect {
+            Dialect::Mysql => ("a number", "1213", "^([1-5][0-9]{4}|[1-9][0-9]{0,3})$"),
+            Dialect::Postgres => ("five digits and capital letters", "40P01", "^[0-9A-Z]{5}$"),
+            Dialect::Sqlite => (
+                "the name of a result code",
+                "SQLITE_BUSY",
+                "^SQLITE_[A-Z]+$",
+            ),
         };
-        match codes.iter().find(|code| !is_code(code)) {
+        let form = Regex::new(form).expect("it was tried");
+        match codes.iter().find(|code| !form.is_match(code)) {
             Some(wrong) => Err(format!(
                 "{wrong:?} is no error code of this database: those are {what}, such as {example}"
             )),
@@ -47,22 +54,6 @@ impl Retry {
             Self::Codes(codes) => codes.contains(&error.code),
         }
     }
-}
-
-fn is_mysql_code(code: &str) -> bool {
-    // As the server writes it: a leading zero would never be met.
-    code.parse()
-        .is_ok_and(|number: u16| number > 0 && number.to_string() == code)
-}
-
-fn is_sqlstate(code: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase();
-    code.len() == 5 && code.chars().all(is_part)
-}
-
-fn is_sqlite_code(code: &str) -> bool {
-    let name = code.strip_prefix("SQLITE_").unwrap_or("");
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase())
 }
 
 #[cfg(test)]

@@ -26,13 +26,12 @@ const MOST_VALUES: usize = 65_535;
 
 impl Bound {
     /// `None`: a literal is of none of the forms in which values are bound, or the statement is no text.
-    pub(super) fn new(
-        sql: &[u8],
-        literals: &[impl AsRef<[u8]>],
-        dialect: Dialect,
-    ) -> Option<Self> {
-        let values = literals.iter().map(|own| Value::of(own.as_ref(), dialect));
+    pub(super) fn new(sql: &[u8], literals: &[impl AsRef<[u8]>], dialect: Dialect) -> Option<Self> {
         str::from_utf8(sql).ok()?;
+        // There may be more values than the statement has marks.
+        let count = parameters(sql, dialect).map(|(_, number)| number).max();
+        let values = literals.iter().take(count.unwrap_or(0));
+        let values = values.map(|own| Value::of(own.as_ref(), dialect));
         Some(Self {
             values: values.collect::<Option<_>>()?,
             sql: sql.to_vec(),

@@ -7,9 +7,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::moment::{self, Moment, number, pattern};
-use super::{
-    AS_TEXT, Bound, Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line,
-};
+use super::{AS_TEXT, Bound, Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line};
 use crate::driver::Dialect;
 
 /// An entry's time, its session, its command and the rest of its line.
@@ -40,12 +38,12 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
     Some((moment, session, part(3)?, argument))
 }
 
-/// Texts that sessions have prepared, in each session, and in all of them, are remembered up to these.
+/// What sessions have prepared is forgotten when it is more: the texts of one, or the bytes of all.
 const MOST_TEXTS: usize = 1000;
 const MOST_BYTES: usize = 64 << 20;
 
-/// An entry; whether its statement is prepared, or is an execution of what was.
-type Entry = (Event, Option<bool>);
+/// An entry, and its command.
+type Entry = (Event, Vec<u8>);
 
 /// What sessions have prepared.
 #[derive(Default)]
@@ -56,23 +54,21 @@ struct Prepared {
 
 impl Prepared {
     /// Hands on an entry that is whole; an execution is that of a statement which its session has prepared.
-    fn hand_on(&mut self, (mut event, prepares): Entry, sink: &mut dyn Sink) -> io::Result<()> {
-        if let What::Statement(said) = &mut event.what
-            && let Some(prepares) = prepares
-        {
-            let texts = self.texts.entry(event.session).or_default();
-            if prepares {
-                self.bytes += said.sql.len();
-                texts.retain(|known| *known != said.sql);
-                if texts.len() == MOST_TEXTS {
-                    texts.remove(0);
-                }
-                texts.push(std::mem::take(&mut said.sql));
-                if self.bytes > MOST_BYTES {
-                    *self = Self::default();
-                }
-                return Ok(());
+    fn hand_on(&mut self, (mut event, command): Entry, sink: &mut dyn Sink) -> io::Result<()> {
+        let What::Statement(said) = &mut event.what else {
+            return sink.take(event);
+        };
+        let texts = self.texts.entry(event.session).or_default();
+        if command == b"Prepare" {
+            self.bytes += said.sql.len();
+            texts.retain(|known| *known != said.sql);
+            texts.push(std::mem::take(&mut said.sql));
+            if texts.len() > MOST_TEXTS || self.bytes > MOST_BYTES {
+                *self = Self::default();
             }
+            return Ok(());
+        }
+        if command == b"Execute" {
             let mut known = texts.iter().rev();
             said.bound = known.find_map(|text| Bound::read(text, &said.sql, Dialect::Mysql));
             if said.bound.is_none() {
@@ -105,8 +101,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             sink.unread("an entry without a time", inputs.line());
             continue;
         };
-        let prepares = (command == b"Prepare").then_some(true);
-        let prepares = prepares.or((command == b"Execute").then_some(false));
+
         let what = match command {
             b"Query" | b"Execute" | b"Prepare" => What::Statement(Statement {
                 sql: argument.to_vec(),
@@ -129,10 +124,10 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             && let Some(database) = database_of(argument)
         {
             sink.take(event(What::Connect))?;
-            open = Some((event(choice_of(database)), None));
+            open = Some((event(choice_of(database)), Vec::new()));
             continue;
         }
-        open = Some((event(what), prepares));
+        open = Some((event(what), command.to_vec()));
     }
     if inputs.is_half && open.is_some() {
         sink.unread(HALF_LINE, inputs.line());

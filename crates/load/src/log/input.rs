@@ -15,14 +15,7 @@ const HEAD_BYTES: u64 = 256 << 10;
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Bytes of a file that have been read, for who shows progress.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Passed(Arc<AtomicU64>);
-
-impl Passed {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+pub(crate) type Passed = Arc<AtomicU64>;
 
 struct Counted {
     file: File,
@@ -32,7 +25,7 @@ struct Counted {
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
-        self.passed.0.fetch_add(count as u64, Ordering::Relaxed);
+        self.passed.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
 }
@@ -45,7 +38,7 @@ fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read + Send>, String> {
         BUFFER_BYTES,
         Counted {
             file,
-            passed: passed.clone(),
+            passed: Arc::clone(passed),
         },
     );
     let head = input.fill_buf().map_err(|error| told(&error))?;
@@ -111,7 +104,7 @@ impl Inputs {
     }
 
     pub(crate) fn passed(&self) -> Passed {
-        self.passed.clone()
+        Arc::clone(&self.passed)
     }
 
     /// The number of the line read last, counted through all files.

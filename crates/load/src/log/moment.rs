@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use regex::bytes::{Match, Regex};
+use time::{Date, Month};
 
 use super::{Event, What};
 
@@ -19,6 +20,9 @@ static PARTS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 static DATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d{4})-(\d\d)-(\d\d)(?:[ T]|$)"));
+
+/// 1970-01-01 among Julian days.
+const EPOCH: i64 = 2_440_588;
 
 /// A pattern of ours, for bytes.
 pub(super) fn pattern(text: &str) -> Regex {
@@ -49,14 +53,11 @@ impl Moment {
 /// An instant at the start of the text.
 pub(super) fn read(text: &[u8]) -> Option<Moment> {
     let found = PARTS.captures(text)?;
-    let number = |at| number::<i64>(found.get(at)?.as_bytes());
-    let form = [1, 4, 7].into_iter().find(|&at| found.get(at).is_some())?;
+    let part = |at| found.get(at).map(|part| part.as_bytes());
+    let number = |at| number::<i64>(part(at)?);
+    let form = [1, 4, 7].into_iter().find(|&at| part(at).is_some())?;
     let century = if form == 7 { 2000 } else { 0 };
-    let day = days(
-        century + number(form)?,
-        number(form + 1)?,
-        number(form + 2)?,
-    )?;
+    let day = days(century, [part(form)?, part(form + 1)?, part(form + 2)?])?;
     let (hour, minute, second) = (number(10)?, number(11)?, number(12)?);
     if hour > 24 {
         return None;
@@ -113,39 +114,21 @@ pub(super) fn number<T: FromStr>(digits: &[u8]) -> Option<T> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Days since 1970-01-01 of the Gregorian calendar, from years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let era_days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    Some(era_days + (153 * month + 2) / 5 + day - 1 - 719_468)
+/// Days since 1970-01-01.
+fn days(century: i32, [year, month, day]: [&[u8]; 3]) -> Option<i64> {
+    let month = Month::try_from(number::<u8>(month)?).ok()?;
+    let year = century + number::<i32>(year)?;
+    let date = Date::from_calendar_date(year, month, number(day)?).ok()?;
+    Some(i64::from(date.to_julian_day()) - EPOCH)
 }
 
 /// The day of a date that a text begins with: `2026-11-28`, alone or before a time.
 pub(crate) fn day_of(text: &[u8]) -> Option<i64> {
-    let (_, [year, month, day]) = DATE.captures(text)?.extract();
-    days(number(year)?, number(month)?, number(day)?)
+    days(0, DATE.captures(text)?.extract().1)
 }
 
-/// The date of a day since 1970-01-01, from years that begin in March.
-pub(crate) fn date_of(day: i64) -> String {
-    let shifted = day + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let in_month = of_year - (153 * month + 2) / 5 + 1;
-    let (year, month) = if month < 10 {
-        (era * 400 + year_of_era, month + 3)
-    } else {
-        (era * 400 + year_of_era + 1, month - 9)
-    };
-    format!("{year:04}-{month:02}-{in_month:02}")
+/// The date of a day since 1970-01-01, if its year has four digits.
+pub(crate) fn date_of(day: i64) -> Option<String> {
+    let day = i32::try_from(day + EPOCH).ok()?;
+    Some(Date::from_julian_day(day).ok()?.to_string())
 }

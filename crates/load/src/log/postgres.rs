@@ -163,7 +163,6 @@ pub(super) fn read_csv(inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     Ok(())
 }
 
-
 pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
     let mut line = Vec::new();
     while inputs.next_line(&mut line)? {
@@ -176,7 +175,9 @@ pub(super) fn read_json(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<(
         let message = Message {
             line: inputs.line(),
             moment: moment::read(&owned("timestamp")),
-            session: text("session_id").map(key).or_else(|| read.get("pid")?.as_u64()),
+            session: text("session_id")
+                .map(key)
+                .or_else(|| read.get("pid")?.as_u64()),
             database: text("dbname").map(<[u8]>::to_vec),
             severity: known(&owned("error_severity")),
             text: owned("message"),

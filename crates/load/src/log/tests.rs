@@ -200,7 +200,10 @@ fn postgresqls_statements_with_a_name_were_prepared() {
     };
     let (_, kept) = read_text([line("s1"), line("<unnamed>")].concat().as_bytes());
     let values = format!("[Text({:?}), Null]", b"it's");
-    assert_eq!(bound(&kept), [format!("SELECT $2, a$1, $1 {values}"), String::new()]);
+    assert_eq!(
+        bound(&kept),
+        [format!("SELECT $2, a$1, $1 {values}"), String::new()]
+    );
     let texts: Vec<_> = statements(&kept).into_iter().map(|said| said.1).collect();
     assert_eq!(texts, ["SELECT NULL, a$1, 'it''s'"; 2]);
 }

@@ -36,7 +36,6 @@ impl Latencies {
         self.sum_ns = self.sum_ns.saturating_add(latency_ns);
     }
 
-
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.as_ref().map_or(0, Histogram::len)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Latencies, sum};
+use super::Latencies;
 use crate::driver::{Fault, Kind, Reply};
 
 /// Transactions of an open loop that have arrived and not been begun, at an instant.

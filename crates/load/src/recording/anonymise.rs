@@ -72,8 +72,8 @@ impl Anonymiser {
     }
 
     fn write(&self, value: &[u8], out: &mut Vec<u8>) {
-        if let Some(day) = day_of(value) {
-            out.extend_from_slice(date_of(day + self.days).as_bytes());
+        if let Some(date) = day_of(value).and_then(|day| date_of(day + self.days)) {
+            out.extend_from_slice(date.as_bytes());
             // A time of day would be none with other digits.
             out.extend_from_slice(&value[10..]);
             return;

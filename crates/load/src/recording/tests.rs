@@ -247,14 +247,26 @@ fn values_that_are_replaced_are_bound_as_they_stand_in_the_text() {
     let text = "SELECT 'Ann' FROM t WHERE a=-4711 AND b='O\\'Hara' AND c=NULL LIMIT 20";
     let said = anonymised(Dialect::Mysql, text, prepared);
     let bound = said.bound.unwrap();
-    let (sql, marks) = (String::from_utf8(said.sql).unwrap(), String::from_utf8(bound.sql).unwrap());
-    assert!(marks.ends_with("FROM t WHERE a=? AND b=? AND c=? LIMIT ?"), "{marks}");
+    let (sql, marks) = (
+        String::from_utf8(said.sql).unwrap(),
+        String::from_utf8(bound.sql).unwrap(),
+    );
+    assert!(
+        marks.ends_with("FROM t WHERE a=? AND b=? AND c=? LIMIT ?"),
+        "{marks}"
+    );
     let [Value::Int(a), Value::Text(b), Value::Null, Value::Int(20)] = &bound.values[..] else {
         panic!("{:?}", bound.values)
     };
     let b = str::from_utf8(b).unwrap().replace('\'', "\\'");
-    assert!(sql.contains(&format!("WHERE a={a} AND b='{b}' AND c=NULL LIMIT 20")), "{sql}");
-    assert!((-9999..=-1000).contains(a) && !sql.contains("Hara"), "{sql}");
+    assert!(
+        sql.contains(&format!("WHERE a={a} AND b='{b}' AND c=NULL LIMIT 20")),
+        "{sql}"
+    );
+    assert!(
+        (-9999..=-1000).contains(a) && !sql.contains("Hara"),
+        "{sql}"
+    );
 
     let prepared = "SELECT $2::int8, $3::int4 + $1, $2::int8";
     let text = "SELECT '-4711'::int8, 815 + 'x', '-4711'::int8";
@@ -274,7 +286,7 @@ fn days_are_those_of_the_calendar() {
         ("2026-11-28", 20_785),
     ] {
         assert_eq!(crate::log::day_of(date.as_bytes()), Some(day), "{date}");
-        assert_eq!(crate::log::date_of(day), date);
+        assert_eq!(crate::log::date_of(day).as_deref(), Some(date));
     }
 }
 

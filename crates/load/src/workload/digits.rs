@@ -56,7 +56,10 @@ fn group(random: u64) -> [u8; GROUP_DIGITS] {
     let mut number = itoa::Buffer::new();
     // With a digit before it, so that zeros stay.
     let digits = number.format(GROUP_VALUES + u64::try_from(scaled).unwrap_or(0));
-    *digits.as_bytes().last_chunk().unwrap_or(&[b'0'; GROUP_DIGITS])
+    *digits
+        .as_bytes()
+        .last_chunk()
+        .unwrap_or(&[b'0'; GROUP_DIGITS])
 }
 
 #[cfg(test)]

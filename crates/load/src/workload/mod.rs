@@ -36,9 +36,13 @@ pub struct Catalogue {
     statements: Vec<Statement>,
     type_of: Vec<usize>,
     set_up: Vec<StatementId>,
-    transactions: Vec<&'static str>,
     rollback: Option<StatementId>,
-    shows_used_types_only: bool,
+    /// The kinds of transactions that are accounted for apart, if not all are alike; scripts say by their places which
+    /// one is under way.
+    pub transactions: Vec<&'static str>,
+    /// Whether reports leave out the types that no statement had: the workload has not been able to say beforehand
+    /// which of them it needs.
+    pub shows_used_types_only: bool,
 }
 
 /// The type of statements that belong to none: they are not counted, and their errors are.
@@ -62,17 +66,6 @@ impl Catalogue {
         first
     }
 
-    /// Lets reports leave out the types that no statement had: the workload has not been able to
-    /// say beforehand which of them it needs.
-    pub fn show_used_types_only(&mut self) {
-        self.shows_used_types_only = true;
-    }
-
-    #[must_use]
-    pub fn shows_used_types_only(&self) -> bool {
-        self.shows_used_types_only
-    }
-
     /// Says how an explicit transaction is given up after an error. It is no type of the
     /// workload and is never counted as one of its statements.
     pub fn roll_back_with(&mut self, sql: &str) {
@@ -88,12 +81,6 @@ impl Catalogue {
         self.set_up.push(statement);
     }
 
-    /// Names the kinds of transactions that are accounted for apart; scripts say by their places
-    /// in this list which one is under way.
-    pub fn tell_apart(&mut self, transactions: &[&'static str]) {
-        self.transactions = transactions.to_vec();
-    }
-
     fn add_untyped(&mut self, sql: &str) -> StatementId {
         let statement = self.statements.len();
         self.statements.push(Statement {
@@ -107,12 +94,6 @@ impl Catalogue {
     #[must_use]
     pub fn types(&self) -> &[StatementType] {
         &self.types
-    }
-
-    /// The kinds of transactions; empty if all are alike.
-    #[must_use]
-    pub fn transactions(&self) -> &[&'static str] {
-        &self.transactions
     }
 
     #[must_use]

@@ -74,11 +74,7 @@ pub(crate) fn broken_off<D: Driver>(
 }
 
 /// Runs to the summary.
-pub(crate) fn summary<D: Driver>(
-    driver: D,
-    workload: Steps,
-    options: &RunOptions,
-) -> Summary {
+pub(crate) fn summary<D: Driver>(driver: D, workload: Steps, options: &RunOptions) -> Summary {
     match run(driver, workload, options).expect("a good run").pop() {
         Some(Event::Summary(summary)) => *summary,
         other => panic!("{other:?}"),

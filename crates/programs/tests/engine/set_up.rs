@@ -39,10 +39,7 @@ fn sessions(driver: impl Driver) -> (Vec<Vec<StatementId>>, Summary) {
 }
 
 /// The same with log-ins that hold up the client's thread for so long.
-fn sessions_after(
-    log_in: Duration,
-    driver: impl Driver,
-) -> (Vec<Vec<StatementId>>, Summary) {
+fn sessions_after(log_in: Duration, driver: impl Driver) -> (Vec<Vec<StatementId>>, Summary) {
     let sessions = Sessions::default();
     let recording = Recording {
         driver,

@@ -111,8 +111,8 @@ TPCC_NOTE = (
 MOST_STATEMENTS = 20
 
 CERTIFICATE = (
-    "The least true trial of each cell. Not prepared: statements that only the log has prepared. Late: at most "
-    "so far behind the log were 99 statements in 100."
+    "The least true trial of each cell. Not prepared: statements that only the log has prepared. Late: at "
+    "most so far behind the log were 99 statements in 100."
 )
 
 

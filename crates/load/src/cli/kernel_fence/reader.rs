@@ -17,7 +17,7 @@ use super::{ALSO_READ, enclose, not_closed, ruleset};
 use crate::cli::Stop;
 
 /// Most memory: a record of 256 MiB becomes ten times as much in Python.
-const MEMORY_BYTES: u64 = 4 << 30;
+const MEMORY: (Resource, u64) = (Resource::RLIMIT_DATA, 4 << 30);
 /// Most that the answer has.
 const ANSWER_BYTES: u64 = 1 << 30;
 
@@ -47,26 +47,23 @@ pub(in crate::cli) fn fence(args: &FenceArgs) -> Result<(), Stop> {
     let Some((program, rest)) = args.program.split_first() else {
         return super::say();
     };
-    close(args, &[(Resource::RLIMIT_FSIZE, ANSWER_BYTES)], calls::STARTS)?;
+    let limits = [MEMORY, (Resource::RLIMIT_FSIZE, ANSWER_BYTES)];
+    close(args, &limits, calls::STARTS)?;
     let why = Command::new(program).args(rest).exec();
     Err(not_closed(AROUND, &why))
 }
 
 /// Closes the fence around this process: it reads these places, and writes to what is open already.
-pub(in crate::cli) fn close_around(read: &[PathBuf]) -> Result<(), Stop> {
-    let args = FenceArgs {
-        read: read.to_vec(),
-        program: Vec::new(),
-    };
-    close(&args, &[], &[])
+pub(in crate::cli) fn close_around(read: Vec<PathBuf>) -> Result<(), Stop> {
+    let program = Vec::new();
+    close(&FenceArgs { read, program }, &[MEMORY], &[])
 }
 
 fn close(args: &FenceArgs, limits: &[(Resource, u64)], more: &[c_long]) -> Result<(), Stop> {
-    let limits = [limits, &[(Resource::RLIMIT_DATA, MEMORY_BYTES)]].concat();
     // Another user has got this alone of root's rights, for what is started here, too.
     let is_root = rustix::process::geteuid().is_root();
     let kept = is_root.then_some(CapabilitySet::DAC_READ_SEARCH);
-    enclose(&limits, kept, || limit_places(args))
+    enclose(limits, kept, || limit_places(args))
         .and_then(|()| calls::limit(Sockets::None, more))
         .map_err(|what| not_closed(AROUND, &what))
 }
@@ -123,6 +120,9 @@ mod tests {
             assert!(Command::new("/bin/true").spawn().is_err());
         };
         std::thread::scope(|scope| scope.spawn(within).join().unwrap());
-        assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "text");
+        assert_eq!(
+            fs::read_to_string(folder.path().join("out")).unwrap(),
+            "text"
+        );
     }
 }

@@ -17,7 +17,7 @@ pub(in crate::cli) fn perform<D: Driver>(
     retry: &Retry,
     limit: Duration,
 ) -> Result<(), Failure> {
-    let clients = if workload.is_parallel() { clients } else { 1 };
+    let clients = if workload.is_parallel { clients } else { 1 };
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
         let begin = |number| {

@@ -80,16 +80,12 @@ impl<'a> ReadScripts<'a> {
             fence: self.fence.clone(),
         };
         let workload = ScriptWorkload::new(options, driver.dialect())?;
-        check_names(driver, self.fence, workload.names())?;
+        check_names(driver, self.fence, &workload.names)?;
         Ok(workload)
     }
 }
 
-fn run_on<D: Driver>(
-    driver: D,
-    args: &RunScript,
-    read: ReadScripts<'_>,
-) -> Result<(), Stop> {
+fn run_on<D: Driver>(driver: D, args: &RunScript, read: ReadScripts<'_>) -> Result<(), Stop> {
     let kind = Kind {
         workload: "script",
         mix: mix(&read.files).into(),

@@ -107,7 +107,7 @@ impl RunOnce {
             }
         }
         for once in &all {
-            check_names(driver, self.fence.clone(), once.names())?;
+            check_names(driver, self.fence.clone(), &once.names)?;
         }
         let mut admin = working(driver)?;
         refuse_long(&mut *admin, driver.dialect(), &all)?;
@@ -143,7 +143,7 @@ fn refuse_own_name(all: &[Once], own: &str) -> Result<(), Stop> {
     let Some((database, _)) = all.iter().flat_map(Once::databases).next() else {
         return Ok(());
     };
-    let place = all.iter().find_map(|once| once.names().get(database));
+    let place = all.iter().find_map(|once| once.names.get(database));
     match place {
         Some(place) if database != own => Err(Stop::Arguments(format!(
             "{place}: the dump names its own database, `{database}`, and loads into no other one: make that \
@@ -155,7 +155,7 @@ fn refuse_own_name(all: &[Once], own: &str) -> Result<(), Stop> {
 
 /// Refuses a statement that the server would not take, before the others.
 fn refuse_long(admin: &mut dyn Admin, dialect: Dialect, all: &[Once]) -> Result<(), Stop> {
-    let longest = all.iter().map(Once::longest_bytes).max().unwrap_or(0);
+    let longest = all.iter().map(|once| once.longest_bytes).max().unwrap_or(0);
     if dialect != Dialect::Mysql || longest < SHORT_BYTES {
         return Ok(());
     }

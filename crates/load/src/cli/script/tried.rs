@@ -39,7 +39,7 @@ pub(super) fn try_statements<D: Driver>(
     workload: &ScriptWorkload,
     only_syntax: bool,
 ) -> Result<usize, Failure> {
-    let only_syntax = only_syntax || workload.makes_something();
+    let only_syntax = only_syntax || workload.makes_something;
     let connecting = |fault: Fault| Failure::from_fault("connecting", &fault);
     let session = driver
         .connect(&[], Protocol::Prepared)

@@ -97,26 +97,12 @@ impl Handshake {
                 State::Entered
             }
             (State::Entered, Message::ReadyForQuery(_)) => return Ok(Step::Ready),
-            (state, _) => {
-                return Err(Fault::Protocol(format!(
-                    "a message that does not belong {}",
-                    state.place()
-                )));
+            _ => {
+                let what = "a message that does not belong there in a log-in";
+                return Err(Fault::Protocol(what.into()));
             }
         };
         Ok(Step::Continue)
-    }
-}
-
-impl State {
-    fn place(&self) -> &'static str {
-        match self {
-            Self::Asked => "at the start of a log-in",
-            Self::ScramBegun(_) | Self::ScramProven(_) => "into a SCRAM exchange",
-            Self::Proven => "where the log-in is granted or refused",
-            Self::Entered => "between log-in and the first statement",
-            Self::Done => "after a log-in that had ended",
-        }
     }
 }
 

@@ -32,19 +32,16 @@ pub(super) enum Plain {
 
 impl Stream {
     pub(crate) fn unix(connection: mio::net::UnixStream) -> Self {
-        Self {
-            plain: Plain::Unix(connection),
-            channel: None,
-            waits: None,
-            end: None,
-            pause: None,
-            is_full: false,
-        }
+        Self::new(Plain::Unix(connection))
     }
 
     pub(crate) fn tcp(connection: mio::net::TcpStream) -> Self {
+        Self::new(Plain::Tcp(connection))
+    }
+
+    fn new(plain: Plain) -> Self {
         Self {
-            plain: Plain::Tcp(connection),
+            plain,
             channel: None,
             waits: None,
             end: None,

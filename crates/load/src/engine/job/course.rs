@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use super::accounts::{Accounts, Outcome};
-use super::heedful::{Heedful, Stopped};
+use super::heedful::Heedful;
 use super::stage_report::StageReport;
 use crate::driver::{Admin, Driver};
 use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
@@ -135,11 +135,11 @@ impl<'a, D: Driver> Course<'a, D> {
         let stage = job.next(&mut heedful);
         match heedful.stopped() {
             None => Ok(stage?),
-            Some(Stopped::Broken(error)) => Err(error),
-            Some(Stopped::Interrupted) => {
+            Some(RunError::Interrupted) => {
                 self.ending = Ending::Interrupted;
                 Ok(None)
             }
+            Some(error) => Err(error),
         }
     }
 

@@ -13,13 +13,8 @@ const ROWS: u64 = 1000;
 pub(super) struct Heedful<'a> {
     admin: &'a mut dyn Admin,
     inbox: &'a Inbox,
-    stopped: Option<Stopped>,
-}
-
-/// Why nothing more is done.
-pub(super) enum Stopped {
-    Interrupted,
-    Broken(RunError),
+    /// Why nothing more is done.
+    stopped: Option<RunError>,
 }
 
 impl<'a> Heedful<'a> {
@@ -31,7 +26,7 @@ impl<'a> Heedful<'a> {
         }
     }
 
-    pub(super) fn stopped(self) -> Option<Stopped> {
+    pub(super) fn stopped(self) -> Option<RunError> {
         self.stopped
     }
 
@@ -47,11 +42,10 @@ impl<'a> Heedful<'a> {
     }
 }
 
-fn listen(inbox: &Inbox) -> Option<Stopped> {
+fn listen(inbox: &Inbox) -> Option<RunError> {
     match inbox.is_interrupted() {
-        Ok(false) => None,
-        Ok(true) => Some(Stopped::Interrupted),
-        Err(error) => Some(Stopped::Broken(error)),
+        Ok(is_interrupted) => is_interrupted.then_some(RunError::Interrupted),
+        Err(error) => Some(error),
     }
 }
 

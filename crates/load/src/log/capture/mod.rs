@@ -89,12 +89,11 @@ enum Kind {
 /// A statement, or why it is not known.
 type Asked = Result<Statement, &'static str>;
 
-fn plain(sql: impl Into<Vec<u8>>) -> Asked {
-    let sql = sql.into();
-    Ok(Statement {
-        sql,
+fn plain(sql: impl Into<Vec<u8>>) -> Statement {
+    Statement {
+        sql: sql.into(),
         ..Statement::default()
-    })
+    }
 }
 
 fn held_bytes(asked: &Asked) -> usize {

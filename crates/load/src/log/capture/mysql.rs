@@ -138,13 +138,13 @@ impl Mysql {
                 (Kind::Other, Err(NO_SQL))
             }
             // INIT_DB, QUERY, PREPARE, EXECUTE
-            0x02 => (Kind::Query, plain([b"USE `", rest, b"`"].concat())),
+            0x02 => (Kind::Query, Ok(plain([b"USE `", rest, b"`"].concat()))),
             0x03 => (Kind::Query, self.without_attributes(rest)),
             0x16 => {
                 // Under this number it may be executed before the server has given it one.
                 let known = [rest.to_vec(), Vec::new()];
                 self.prepared.insert(LAST_PREPARED, known);
-                (Kind::Prepare, plain(rest))
+                (Kind::Prepare, Ok(plain(rest)))
             }
             0x17 => {
                 let in_parts = rest.get(4).is_some_and(|cursor| cursor & 7 != 0);
@@ -192,9 +192,9 @@ impl Mysql {
     fn without_attributes(&self, rest: &[u8]) -> Asked {
         let has_them = self.has(CapabilityFlags::CLIENT_QUERY_ATTRIBUTES);
         match rest {
-            [0, 1, sql @ ..] if has_them || self.common.is_none() => plain(sql),
+            [0, 1, sql @ ..] if has_them || self.common.is_none() => Ok(plain(sql)),
             _ if has_them => Err("a statement with attributes"),
-            sql => plain(sql),
+            sql => Ok(plain(sql)),
         }
     }
 

@@ -128,13 +128,14 @@ impl Postgres {
     fn on_request(&mut self, kind: u8, mut body: &[u8], out: &mut Out<'_>) -> Option<()> {
         match kind {
             b'Q' => {
-                self.dialogue.ask(Kind::Query, plain(text(&mut body)?), 0, out);
+                self.dialogue
+                    .ask(Kind::Query, Ok(plain(text(&mut body)?)), 0, out);
                 self.syncs[0] += 1;
             }
             b'P' => {
                 let (name, sql) = (key(text(&mut body)?), text(&mut body)?);
                 let types = list(&mut body, 4)?.to_vec();
-                self.dialogue.ask(Kind::Prepare, plain(sql), 0, out);
+                self.dialogue.ask(Kind::Prepare, Ok(plain(sql)), 0, out);
                 self.prepared.insert(name, [sql.to_vec(), types]);
             }
             b'B' => {
@@ -150,9 +151,8 @@ impl Postgres {
             }
             b'E' => {
                 let portal = self.portals.get_mut(&key(text(&mut body)?));
-                let said = portal.map_or(Err(EARLIER), |(_, own)| {
-                    std::mem::replace(own, Err(CURSOR))
-                });
+                let said =
+                    portal.map_or(Err(EARLIER), |(_, own)| std::mem::replace(own, Err(CURSOR)));
                 let kind = Kind::Execute(long(&mut body)? == 0);
                 self.dialogue.ask(kind, said, 0, out);
             }
@@ -318,8 +318,6 @@ impl Talk for Postgres {
 
     fn held_bytes(&self) -> usize {
         let portals = self.portals.values().map(|(_, own)| held_bytes(own));
-        self.dialogue.held_bytes()
-            + portals.sum::<usize>()
-            + prepared_bytes(self.prepared.values())
+        self.dialogue.held_bytes() + portals.sum::<usize>() + prepared_bytes(self.prepared.values())
     }
 }

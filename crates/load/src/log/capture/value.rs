@@ -65,14 +65,14 @@ fn scalar(oid: u32, bytes: &[u8]) -> Option<String> {
         18 | 19 | 25 | 114 | 142 | 705 | 1042 | 1043 => plain(bytes)?,
         700 => types::float4_from_sql(bytes).ok()?.to_string(),
         701 => types::float8_from_sql(bytes).ok()?.to_string(),
-        1082 => date_of(i64::from(types::date_from_sql(bytes).ok()?) + EPOCH_DAYS),
+        1082 => date_of(i64::from(types::date_from_sql(bytes).ok()?) + EPOCH_DAYS)?,
         1083 => time_of(types::time_from_sql(bytes).ok()?),
         // timestamp, timestamptz
         1114 | 1184 => match types::timestamp_from_sql(bytes).ok()? {
             i64::MAX => "infinity".to_owned(),
             i64::MIN => "-infinity".to_owned(),
             us => {
-                let date = date_of(us.div_euclid(DAY_US) + EPOCH_DAYS);
+                let date = date_of(us.div_euclid(DAY_US) + EPOCH_DAYS)?;
                 let zone = if oid == 1184 { "+00" } else { "" };
                 format!("{date} {}{zone}", time_of(us.rem_euclid(DAY_US)))
             }

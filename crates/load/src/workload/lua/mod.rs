@@ -148,7 +148,7 @@ pub struct LuaWorkload {
     catalogue: Catalogue,
     setup: Arc<Setup>,
     /// Whether the command runs in every client at once.
-    parallel: bool,
+    pub is_parallel: bool,
 }
 
 impl LuaWorkload {
@@ -178,14 +178,8 @@ impl LuaWorkload {
         Ok(Self {
             catalogue: statement::catalogue(),
             setup,
-            parallel,
+            is_parallel: parallel,
         })
-    }
-
-    /// Whether the command is one that every client runs.
-    #[must_use]
-    pub fn is_parallel(&self) -> bool {
-        self.parallel
     }
 
     /// The script's command, to be run once by this client.

@@ -98,7 +98,7 @@ pub(super) fn catalogue() -> Catalogue {
         }
     }
     catalogue.roll_back_with("ROLLBACK");
-    catalogue.show_used_types_only();
+    catalogue.shows_used_types_only = true;
     catalogue
 }
 

@@ -65,7 +65,6 @@ impl OltpOptions {
             seed,
         }
     }
-
 }
 
 /// The workload with its catalogue, for one dialect.

@@ -13,7 +13,6 @@ pub enum Bracket {
     Locks,
 }
 
-
 /// The values that a step draws before its statement; the others are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {

@@ -234,15 +234,12 @@ impl Script for Client {
         self.step = Step::Statement;
         self.course.in_transaction = !recorded.ends;
         let type_index = self.shared.types[recorded.fingerprint as usize];
-        let next = match (bound, number) {
-            (Some(bound), Some(number)) => {
-                bound.put(args);
-                Next::Own { number, type_index }
-            }
-            _ => {
-                args.begin_sql().extend_from_slice(&recorded.sql);
-                Next::Sql { type_index }
-            }
+        let next = if let (Some(bound), Some(number)) = (bound, number) {
+            bound.put(args);
+            Next::Own { number, type_index }
+        } else {
+            args.begin_sql().extend_from_slice(&recorded.sql);
+            Next::Sql { type_index }
         };
         self.sent = Some(recorded);
         Some(next)

@@ -112,7 +112,10 @@ impl Course {
         }
         let bound = recorded.bound.iter().map(|bound| &bound.sql);
         let fence = &self.shared.options.fence;
-        if bound.chain([&recorded.sql]).any(|sql| fence.admit(sql).is_err()) {
+        if bound
+            .chain([&recorded.sql])
+            .any(|sql| fence.admit(sql).is_err())
+        {
             let text = self.shared.text(&recorded).to_owned();
             self.shared.counts(self.client).refused.get_or_insert(text);
             return self.leave_out(&recorded, "it would leave the database");

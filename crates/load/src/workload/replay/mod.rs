@@ -332,7 +332,7 @@ fn catalogue(contents: &Contents) -> (Catalogue, Vec<usize>, usize) {
     }
     let connect_type = catalogue.types().len();
     catalogue.add("connect", Kind::Other, []);
-    catalogue.show_used_types_only();
+    catalogue.shows_used_types_only = true;
     (catalogue, types, connect_type)
 }
 

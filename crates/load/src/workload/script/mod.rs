@@ -63,8 +63,11 @@ pub struct ScriptWorkload {
     /// The variable that holds each client's own number, unless a user has set it for all.
     client_id: Option<usize>,
     seed: u64,
-    names: Names,
-    makes_something: bool,
+    /// Names that may be those of other databases: [`Fence::check`] needs the server.
+    pub names: Names,
+    /// Whether a statement may make a table, or set what a name means: other statements then find what is not there
+    /// yet.
+    pub makes_something: bool,
 }
 
 /// All scripts of the workload.
@@ -140,19 +143,6 @@ impl ScriptWorkload {
             names,
             makes_something,
         })
-    }
-
-    /// Names that may be those of other databases: [`Fence::check`] needs the server.
-    #[must_use]
-    pub fn names(&self) -> &Names {
-        &self.names
-    }
-
-    /// Whether a statement may make a table, or set what a name means: other statements then find
-    /// what is not there yet.
-    #[must_use]
-    pub fn makes_something(&self) -> bool {
-        self.makes_something
     }
 }
 

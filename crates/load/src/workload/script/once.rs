@@ -64,11 +64,13 @@ pub struct Once {
     variables: Vec<Option<Value>>,
     /// Variables that nobody has named: in a string of a dump, their names are text.
     unasked: HashSet<usize>,
-    names: Names,
+    /// Names that may be those of other databases, with their places.
+    pub names: Names,
     /// The databases that the file makes, drops or enters, each with the line where it is first named.
     databases: BTreeMap<String, usize>,
     left_out: BTreeMap<&'static str, LeftOut>,
-    longest_bytes: usize,
+    /// Of the longest statement.
+    pub longest_bytes: usize,
 }
 
 /// Statements of one kind that are not sent.
@@ -299,12 +301,6 @@ impl Once {
         ScriptError(format!("{}: {error}", self.name))
     }
 
-    /// Names that may be those of other databases, with their places.
-    #[must_use]
-    pub fn names(&self) -> &Names {
-        &self.names
-    }
-
     /// The databases that the file makes, drops or enters, each with its place.
     pub fn databases(&self) -> impl Iterator<Item = (&str, String)> {
         let place = |line: &usize| format!("{}:{line}", self.name);
@@ -343,12 +339,6 @@ impl Once {
             }
         })
         .collect()
-    }
-
-    /// Bytes of the longest statement.
-    #[must_use]
-    pub fn longest_bytes(&self) -> usize {
-        self.longest_bytes
     }
 
     /// The second reading: gives every statement that is to be sent to `send`. `whole`: statements about

@@ -131,26 +131,6 @@ pub(super) fn parse(
     })
 }
 
-/// The effect of each refused backslash command.
-const REFUSED: [(&str, &str); 7] = [
-    ("shell", "would run a program amidst the measurement"),
-    ("setshell", "would run a program amidst the measurement"),
-    ("gset", "would keep a result, and results are only counted"),
-    ("aset", "would keep a result, and results are only counted"),
-    (
-        "startpipeline",
-        "would send statements before the replies to those before them",
-    ),
-    (
-        "endpipeline",
-        "would send statements before the replies to those before them",
-    ),
-    (
-        "syncpipeline",
-        "would send statements before the replies to those before them",
-    ),
-];
-
 /// What is known of a script up to a place.
 pub(super) struct State<'b> {
     known: Known<'b>,
@@ -342,22 +322,23 @@ impl<'a, 'b, 'c> Parser<'a, 'b, 'c> {
     }
 
     fn refusal(&self, name: &str, at: usize) -> Mistake {
-        if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
-            return Mistake::new(
-                at,
-                format!("\\{name} {why}; diskproof-load has no such command"),
-            );
-        }
         let shown = match name {
             "" => "a backslash",
             _ => &self.text[at..=at + name.len()],
         };
-        Mistake::new(
-            at,
-            format!(
-                "{shown} is not a command; the commands are \\set, \\sleep, \\if, \\elif, \\else and \\endif"
-            ),
-        )
+        let why = match name {
+            "shell" | "setshell" => "would run a program amidst the measurement",
+            "gset" | "aset" => "would keep a result, and results are only counted",
+            "startpipeline" | "endpipeline" | "syncpipeline" => {
+                "would send statements before the replies to those before them"
+            }
+            _ => {
+                let known = "the commands are \\set, \\sleep, \\if, \\elif, \\else and \\endif";
+                return Mistake::new(at, format!("{shown} is not a command; {known}"));
+            }
+        };
+        let what = format!("{shown} {why}; diskproof-load has no such command");
+        Mistake::new(at, what)
     }
 
     fn set(&mut self, at: usize, arguments: usize) -> Result<(), Mistake> {

@@ -9,19 +9,16 @@ const LEAST_GAUSSIAN: f64 = 2.0;
 const LEAST_ZIPFIAN: f64 = 1.001;
 const GREATEST_ZIPFIAN: f64 = 1000.0;
 
+type Drawn = Result<i64, String>;
+
 /// Every integer as likely as every other.
-pub(super) fn uniform(rng: &mut impl Rng, low: i64, high: i64) -> Result<i64, String> {
+pub(super) fn uniform(rng: &mut impl Rng, low: i64, high: i64) -> Drawn {
     check_range(low, high)?;
     Ok(rng.random_range(low..=high))
 }
 
 /// The standard normal bell, cut off at ±`parameter` and laid over the range.
-pub(super) fn gaussian(
-    rng: &mut impl Rng,
-    low: i64,
-    high: i64,
-    parameter: f64,
-) -> Result<i64, String> {
+pub(super) fn gaussian(rng: &mut impl Rng, low: i64, high: i64, parameter: f64) -> Drawn {
     let count = check_range(low, high)?;
     if parameter.is_nan() || parameter < LEAST_GAUSSIAN {
         return Err(format!(
@@ -34,21 +31,12 @@ pub(super) fn gaussian(
             break drawn;
         }
     };
-    Ok(at_share(
-        low,
-        high,
-        count,
-        (deviation + parameter) / (2.0 * parameter),
-    ))
+    let share = (deviation + parameter) / (2.0 * parameter);
+    Ok(at_share(low, high, count, share))
 }
 
 /// The exponential law, cut off at `parameter` and laid over the range; its inverse is known.
-pub(super) fn exponential(
-    rng: &mut impl Rng,
-    low: i64,
-    high: i64,
-    parameter: f64,
-) -> Result<i64, String> {
+pub(super) fn exponential(rng: &mut impl Rng, low: i64, high: i64, parameter: f64) -> Drawn {
     let count = check_range(low, high)?;
     if parameter.is_nan() || parameter <= 0.0 {
         return Err(format!(
@@ -64,12 +52,7 @@ pub(super) fn exponential(
 
 /// The k-th of the range in proportion to 1 / k^parameter. Rejection sampling as `rand_distr`
 /// documents it.
-pub(super) fn zipfian(
-    rng: &mut impl Rng,
-    low: i64,
-    high: i64,
-    parameter: f64,
-) -> Result<i64, String> {
+pub(super) fn zipfian(rng: &mut impl Rng, low: i64, high: i64, parameter: f64) -> Drawn {
     let count = check_range(low, high)?;
     if !(LEAST_ZIPFIAN..=GREATEST_ZIPFIAN).contains(&parameter) {
         return Err(format!(

@@ -320,11 +320,7 @@ impl<'a> Reading<'a> {
     }
 
     fn finding(self, dialect: Dialect, own: &str) -> Finding {
-        let is_of_data = self
-            .head
-            .first()
-            .is_some_and(|word| OF_DATA.iter().any(|own| word.is(own)));
-        let mut all = if is_of_data {
+        let mut all = if self.begins_with(&OF_DATA) {
             Fate::Send
         } else {
             fate(&self.head, dialect)
@@ -336,10 +332,7 @@ impl<'a> Reading<'a> {
         if let (Fate::Send | Fate::LeaveOut(_), Some(call)) = (all, self.call) {
             all = call;
         }
-        let reads = self
-            .head
-            .first()
-            .is_some_and(|word| word.is("SELECT") || word.is("WITH"));
+        let reads = self.begins_with(&["SELECT", "WITH"]);
         let harmless = |name: &[u8]| {
             let is = |own: &str| name.eq_ignore_ascii_case(own.as_bytes());
             name == own.as_bytes()
@@ -352,7 +345,7 @@ impl<'a> Reading<'a> {
         Finding {
             fate: all,
             database: database.flatten().map(as_text),
-            drops: self.head.first().is_some_and(|word| word.is("DROP")),
+            drops: self.begins_with(&["DROP"]),
             named: self
                 .qualifiers
                 .iter()
@@ -371,6 +364,11 @@ impl<'a> Reading<'a> {
         }
     }
 
+    fn begins_with(&self, words: &[&str]) -> bool {
+        let first = self.head.first();
+        first.is_some_and(|word| words.iter().any(|own| word.is(own)))
+    }
+
     /// What the statements of a routine would do when it is called.
     fn fate_inside(&self, dialect: Dialect) -> Fate {
         let plain: Vec<_> = self
@@ -379,11 +377,7 @@ impl<'a> Reading<'a> {
             .filter_map(|word| word.name())
             .take(8)
             .collect();
-        let is_block = self
-            .head
-            .first()
-            .is_some_and(|word| word.is("BEGIN") || word.is("IF"));
-        if !is_block && !makes_routine(&plain) {
+        if !self.begins_with(&["BEGIN", "IF"]) && !makes_routine(&plain) {
             return Fate::Send;
         }
         let begins = |number: &usize| {

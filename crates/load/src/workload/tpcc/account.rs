@@ -19,12 +19,12 @@ const LAST_NAME_BINS: usize = 100;
 const LINE_COUNTS: usize = 11;
 const FEWEST_LINES: usize = 5;
 
-/// What a run is, beside its counts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
-    pub(super) warehouses: u64,
-    pub(super) terminals: u64,
-    pub(super) constants: Constants,
+/// What a run is, beside its counts: inputs are drawn of it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Run {
+    pub warehouses: u64,
+    pub terminals: u64,
+    pub constants: Constants,
 }
 
 /// Counts, shared by all clients: a transaction locks them once, for less than any statement takes.
@@ -34,9 +34,7 @@ pub(super) struct Inputs(Mutex<Account>);
 impl Inputs {
     pub(super) fn new(run: Run) -> Self {
         Self(Mutex::new(Account {
-            warehouses: run.warehouses,
-            terminals: run.terminals,
-            constants: run.constants,
+            run,
             load_constant: super::random::C_LOAD,
             begun: vec![0; Kind::ALL.len()],
             rolled_back: 0,
@@ -66,9 +64,8 @@ fn bin(number: u64, size: u64) -> usize {
 /// transaction that is run again is counted once.
 #[derive(Debug, Clone, Serialize)]
 pub struct Account {
-    pub warehouses: u64,
-    pub terminals: u64,
-    pub constants: Constants,
+    #[serde(flatten)]
+    pub run: Run,
     /// The constant C for last names while the tables were loaded.
     pub load_constant: u64,
     /// Transactions begun: new order, payment, order status, delivery, stock level.
@@ -96,7 +93,7 @@ pub struct Account {
 
 impl Account {
     pub(super) fn begun(&mut self, kind: Kind) {
-        self.begun[kind.place()] += 1;
+        self.begun[kind as usize] += 1;
     }
 
     pub(super) fn new_order(&mut self, order: &NewOrder) {

@@ -2,12 +2,13 @@
 
 use rand::RngExt;
 
-use super::random::{Constants, DISTRICTS, ITEMS, Random, percent};
+use super::account::Run;
+use super::random::{DISTRICTS, ITEMS, Random, percent};
 
 /// A number that no item has: an unused one is entered by mistake (clause 2.4.1.5).
 const UNUSED_ITEM: u64 = ITEMS + 1;
 
-/// The kinds of transactions, in the order of the specification.
+/// The kinds of transactions, in the order of the specification, in which the summary tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     NewOrder,
@@ -25,11 +26,6 @@ impl Kind {
         Self::Delivery,
         Self::StockLevel,
     ];
-
-    /// Its place among the kinds that the summary tells apart.
-    pub(super) fn place(self) -> usize {
-        self as usize
-    }
 
     /// How often it is in a deck of 23 cards (clause 5.2.4.2). All cards of a shuffled deck are
     /// dealt before it is shuffled again, so the shares are above the least ones of clause 5.2.3.
@@ -118,13 +114,7 @@ pub(super) struct StockLevel {
 }
 
 /// Draws inputs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Draws {
-    pub(super) warehouses: u64,
-    pub(super) constants: Constants,
-}
-
-impl Draws {
+impl Run {
     /// Clause 2.4.1.
     pub(super) fn new_order(self, warehouse: u64, random: &mut Random) -> NewOrder {
         let place = in_warehouse(warehouse, random);

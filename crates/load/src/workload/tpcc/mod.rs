@@ -21,7 +21,7 @@ mod tests;
 
 pub use account::Account;
 use account::{Inputs, Run};
-use inputs::{Draws, Place};
+use inputs::Place;
 use random::{Constants, DISTRICTS};
 use script::Plan;
 pub use script::TpccScript;
@@ -44,7 +44,6 @@ pub struct TpccOptions {
 pub struct Tpcc {
     catalogue: Catalogue,
     plan: Arc<Plan>,
-    run: Run,
     seed: u64,
 }
 
@@ -52,27 +51,22 @@ impl Tpcc {
     /// The catalogue is that of cli/scripted/tpcc.lua.
     #[must_use]
     pub fn new(options: TpccOptions, mut catalogue: Catalogue) -> Self {
-        catalogue.tell_apart(&[
+        catalogue.transactions = vec![
             "new_order",
             "payment",
             "order_status",
             "delivery",
             "stock_level",
-        ]);
-        let constants = Constants::draw(options.seed);
+        ];
         let run = Run {
             warehouses: options.warehouses,
             terminals: options.terminals as u64,
-            constants,
+            constants: Constants::draw(options.seed),
         };
         Self {
             catalogue,
-            run,
             plan: Arc::new(Plan {
-                draws: Draws {
-                    warehouses: options.warehouses,
-                    constants,
-                },
+                draws: run,
                 without_tables: !options.has_tables,
                 acknowledgements: options.acknowledgements,
                 inputs: Inputs::new(run),
@@ -83,10 +77,10 @@ impl Tpcc {
 
     /// The terminals go through the warehouses, then through the districts of each.
     fn place(&self, client: usize) -> Place {
-        let client = client as u64;
+        let (client, warehouses) = (client as u64, self.plan.draws.warehouses);
         Place {
-            warehouse: client % self.run.warehouses + 1,
-            district: client / self.run.warehouses % DISTRICTS + 1,
+            warehouse: client % warehouses + 1,
+            district: client / warehouses % DISTRICTS + 1,
         }
     }
 }

@@ -19,11 +19,11 @@ fn tpcc(warehouses: u64) -> Tpcc {
     Tpcc::new(options, script.catalogue().unwrap())
 }
 
-fn draws(warehouses: u64) -> Draws {
-    let constants = Constants::draw(3);
-    Draws {
+fn draws(warehouses: u64) -> Run {
+    Run {
         warehouses,
-        constants,
+        terminals: 1,
+        constants: Constants::draw(3),
     }
 }
 

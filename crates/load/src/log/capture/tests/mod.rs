@@ -400,7 +400,6 @@ fn a_log_in_without_the_packets_before_it_is_read() {
 }
 
 #[test]
-#[test]
 fn damaged_captures_are_read_as_far_as_they_go() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(37);
     for (talk, format) in [

@@ -275,10 +275,16 @@ fn a_long_files_packets_are_no_commands() {
         talk.say(CLIENT, &packet(number.to_le_bytes()[0], b"\x03SELECT 0"));
     }
     talk.say(CLIENT, &packet(600_u16.to_le_bytes()[0], b""));
-    talk.say(SERVER, &packet(601_u16.to_le_bytes()[0], b"\0\x05\0\x02\0\0\0"));
+    talk.say(
+        SERVER,
+        &packet(601_u16.to_le_bytes()[0], b"\0\x05\0\x02\0\0\0"),
+    );
     query(&mut talk, "SELECT 1", &[DONE]);
     let kept = read_bytes(&talk.file(), None);
-    assert_eq!(kept.texts(), [str::from_utf8(&load[1..]).unwrap(), "SELECT 1"]);
+    assert_eq!(
+        kept.texts(),
+        [str::from_utf8(&load[1..]).unwrap(), "SELECT 1"]
+    );
     assert_eq!(kept.statements()[0].affected, Some(5));
     assert!(kept.unread.is_empty(), "{:?}", kept.unread);
 }
@@ -287,9 +293,16 @@ fn a_long_files_packets_are_no_commands() {
 fn values_that_are_sent_ahead_are_those_of_the_next_execution() {
     let mut talk = logged_in();
     talk.say(CLIENT, &packet(0, b"\x16INSERT INTO t VALUES (?, ?)"));
-    let reply = [packet(1, b"\0\x07\0\0\0\0\0\x02\0\0\0\0"), packet(2, COLUMN)];
-    talk.say(SERVER, &[reply.concat(), packet(3, COLUMN), packet(4, OLD_END)].concat());
-    let ahead = |place: u8, text: &[u8]| packet(0, &[b"\x18\x07\0\0\0", &[place, 0], text].concat());
+    let reply = [
+        packet(1, b"\0\x07\0\0\0\0\0\x02\0\0\0\0"),
+        packet(2, COLUMN),
+    ];
+    talk.say(
+        SERVER,
+        &[reply.concat(), packet(3, COLUMN), packet(4, OLD_END)].concat(),
+    );
+    let ahead =
+        |place: u8, text: &[u8]| packet(0, &[&b"\x18\x07\0\0\0"[..], &[place, 0], text].concat());
     let execution = |value: &[u8]| {
         let head = b"\x17\x07\0\0\0\0\x01\0\0\0\0\x01\xfc\0\x08\0";
         packet(0, &[&head[..], value, &5_i64.to_le_bytes()].concat())
@@ -307,12 +320,16 @@ fn values_that_are_sent_ahead_are_those_of_the_next_execution() {
     talk.say(CLIENT, &execution(b"\x02ef"));
     talk.say(SERVER, &packet(1, b"\0\x01\0\x02\0\0\0"));
     let kept = read_bytes(&talk.file(), None);
-    let texts = ["'it\\'s long'", "'ab'", "'ef'"].map(|own| format!("INSERT INTO t VALUES ({own}, 5)"));
+    let texts =
+        ["'it\\'s long'", "'ab'", "'ef'"].map(|own| format!("INSERT INTO t VALUES ({own}, 5)"));
     assert_eq!(kept.texts(), texts);
     assert!(kept.unread.is_empty(), "{:?}", kept.unread);
     let bound = kept.statements()[0].bound.clone().unwrap();
     assert_eq!(bound.sql, b"INSERT INTO t VALUES (?, ?)");
-    assert_eq!(bound.values, [Value::Text(b"it's long".to_vec()), Value::Int(5)]);
+    assert_eq!(
+        bound.values,
+        [Value::Text(b"it's long".to_vec()), Value::Int(5)]
+    );
 }
 
 #[test]

@@ -243,17 +243,33 @@ fn what_is_asked_ahead_of_a_sync_is_bound_all_the_same() {
     talk.say(SERVER, &message(b'Z', READY));
     let parse = message(b'P', b"s\0SELECT $1 + $2\0\0\x02\0\0\0\x17\0\0\0\0");
     let bind = |value: u8| {
-        let values = [b"\0s\0\0\x02\0\x01\0\0\0\x02\0\0\0\x04\0\0\0", &[value][..], b"\0\0\0\x01x\0\0"];
+        let values = [
+            b"\0s\0\0\x02\0\x01\0\0\0\x02\0\0\0\x04\0\0\0",
+            &[value][..],
+            b"\0\0\0\x01x\0\0",
+        ];
         message(b'B', &values.concat())
     };
     let execute = message(b'E', b"\0\0\0\0\0");
     let sync = message(b'S', b"");
-    talk.say(CLIENT, &[&parse[..], &bind(7), &execute, &sync, &bind(8)].concat());
-    let done = [message(b'2', b""), message(b'C', b"SELECT 0\0"), message(b'Z', READY)].concat();
+    talk.say(
+        CLIENT,
+        &[&parse[..], &bind(7), &execute, &sync, &bind(8)].concat(),
+    );
+    let done = [
+        message(b'2', b""),
+        message(b'C', b"SELECT 0\0"),
+        message(b'Z', READY),
+    ]
+    .concat();
     talk.say(SERVER, &[message(b'1', b""), done.clone()].concat());
     // It was bound before the first Sync was answered, and is executed behind that.
     talk.say(CLIENT, &[&execute[..], &sync, &execute, &sync].concat());
-    let refused = [message(b'E', b"SERROR\0C34000\0Mno\0\0"), message(b'Z', READY)].concat();
+    let refused = [
+        message(b'E', b"SERROR\0C34000\0Mno\0\0"),
+        message(b'Z', READY),
+    ]
+    .concat();
     talk.say(SERVER, &[done, refused].concat());
     let kept = read_bytes(&talk.file(), None);
     assert_eq!(kept.texts(), ["SELECT 7 + 'x'", "SELECT 8 + 'x'"]);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
-use super::account::Inputs;
-use super::inputs::{self, Draws, Kind, Place};
+use super::account::{Inputs, Run};
+use super::inputs::{self, Kind, Place};
 use super::random::Random;
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply};
@@ -19,7 +19,7 @@ use transactions::{Course, Input, Missing};
 /// Shared by all clients.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) draws: Draws,
+    pub(super) draws: Run,
     /// There are no tables, and so no values: a missing one counts as 1.
     pub(super) without_tables: bool,
     pub(super) acknowledgements: Option<Acknowledgements>,
@@ -143,7 +143,7 @@ impl Script for TpccScript {
     }
 
     fn transaction(&self) -> Option<usize> {
-        Some(self.kind.place())
+        Some(self.kind as usize)
     }
 
     fn acknowledged(&mut self) -> io::Result<()> {
