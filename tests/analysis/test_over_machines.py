@@ -29,7 +29,7 @@ def test_a_cell_is_judged_by_its_own_machine() -> None:
     }
     busy = {host: side.machine_share or 0.0 for host, side in sides.items()}
     assert busy["a"] / busy["b"] == pytest.approx(16, rel=0.1)
-    assert taken_share(gathered, sides["a"]) > 10 * taken_share(gathered, sides["b"]) > 0
+    assert taken_share(sides["a"].trials) > 10 * taken_share(sides["b"].trials) > 0
     counts = []
     for cell in (on_a, on_b):
         seen = observe(gathered, cell)

@@ -1,8 +1,9 @@
 """What was measured of a cell, as one record."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.families.options import Server, server_named
@@ -71,7 +72,7 @@ class Side:
             data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            machine_share=middle(_busy(one.trial.usage, one.machine) for one in trials if one.trial.usage)
+            machine_share=middle(_busy(one.trial.usage, one.evidence.machine) for one in trials if one.trial.usage)
             if cell.has_server
             else None,
             counted_cpus=held or host_cpus,
@@ -105,6 +106,12 @@ def middle(values: Iterable[float | None]) -> float | None:
     """Return the median of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return median(known) if len(known) > 1 else next(iter(known), None)
+
+
+def medians(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the median of each figure over those of several trials in which it is known."""
+    names = dict.fromkeys(name for one in figures for name in one)
+    return {name: middle(one.get(name) for one in figures) for name in names}
 
 
 def _one_at_a_time(places: Sequence[Place], machine: Machine | None) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -32,10 +32,15 @@ Found = TypeVar("Found")
 class Audited:
     """One trial with all findings: those of its record and those of the audit."""
 
-    trial: Trial
+    evidence: Evidence
+    """The trial, with the machine that it was made on."""
     findings: list[Finding]
-    machine: Machine | None
-    """The one that it was made on."""
+    _found: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def trial(self) -> Trial:
+        """The record."""
+        return self.evidence.trial
 
     @cached_property
     def valid(self) -> bool:
@@ -45,8 +50,14 @@ class Audited:
     @cached_property
     def load(self) -> LoadResult:
         """What was measured; only valid trials are asked."""
-        assert self.trial.load is not None
-        return self.trial.load
+        return self.evidence.load
+
+    def once(self, find: Callable[["Audited"], Found]) -> Found:
+        """Return what is to be found of the trial alone; it is looked for once, for block and cell."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: Found = self._found[find]
+        return found
 
 
 class Gathered:
@@ -72,7 +83,7 @@ class Gathered:
             if trial.cell in known:
                 at = machine.at(hosts.get(trial.id)) if machine else None
                 evidence = Evidence(trial, known[trial.cell], plan, at, series.get(trial.id, ()))
-                self._by_cell[trial.cell].append(Audited(trial, all_findings(evidence), at))
+                self._by_cell[trial.cell].append(Audited(evidence, all_findings(evidence)))
         valid = [one.trial for one in self.all() if one.valid]
         # A run of cuts alone has no trials to be asked whether they are enough.
         self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []

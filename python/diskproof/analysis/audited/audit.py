@@ -7,7 +7,7 @@ from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
 from diskproof.analysis.audited.support import Support, support
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.audit.check import Configuration, Evidence, Run
+from diskproof.audit.check import Configuration, Run
 from diskproof.audit.configuration import with_its_groups
 from diskproof.audit.durability import after_a_power_cut
 from diskproof.audit.imported import evidence_of, without_figure
@@ -36,15 +36,8 @@ IMPORTED_FORMAT = "imported results"
 
 def audit_run_folder(name: str, gathered: Gathered) -> SubjectAnswer:
     """Return what all checks say of a recorded run: of its trials, each once, and of the whole."""
-    plan, series, audited = gathered.plan, gathered.series, gathered.all()
-    measured = [
-        (
-            one.trial.id,
-            Evidence(one.trial, plan.cell(one.trial.cell), plan, one.machine, series.get(one.trial.id, ())),
-        )
-        for one in audited
-        if one.trial.finished and one.trial.load
-    ]
+    plan, audited = gathered.plan, gathered.all()
+    measured = [(one.trial.id, one.evidence) for one in audited if one.trial.finished and one.trial.load]
     whole = Run(plan, gathered.machine, [one.trial for one in audited if one.valid])
     answers = [
         *recorded_findings([(one.trial.id, found) for one in audited for found in one.trial.findings]),

@@ -1,13 +1,12 @@
 """CPU time: whose it is, how full the CPUs are, and what others took of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
 from diskproof.analysis.evidence import Side, middle
-from diskproof.analysis.gather import Audited, Gathered
+from diskproof.analysis.gather import Audited
 from diskproof.analysis.limits.disks import MICRO
-from diskproof.audit.check import Evidence
 from diskproof.audit.host import taken_by_others
 from diskproof.results.usage import Party
 
@@ -45,10 +44,13 @@ class Cpu:
     """Mean number of threads that ran or were ready to."""
 
 
-def taken_share(gathered: Gathered, side: Side) -> float:
+def taken_share(trials: Sequence[Audited]) -> float:
     """Return the share of the usable CPU time that others took, as a median; 0 if it is not known."""
-    evidence = (Evidence(one.trial, side.cell, gathered.plan, one.machine) for one in side.trials)
-    return middle(map(taken_by_others, evidence)) or 0.0
+    return middle(one.once(_taken) for one in trials) or 0.0
+
+
+def _taken(trial: Audited) -> float | None:
+    return taken_by_others(trial.evidence)
 
 
 def cpu_time(

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.evidence import middle
+from diskproof.analysis.evidence import medians, middle
+from diskproof.analysis.gather import Audited
 from diskproof.analysis.limits.thresholds import AT_ONCE
 from diskproof.results.machine import Place
 from diskproof.results.record import Role
-from diskproof.results.trial import Trial
-from diskproof.results.usage import DeviceUsage, RequestsServed, VirtualUse
+from diskproof.results.usage import RequestsServed
 
 MICRO = 1e6
 
@@ -21,10 +21,10 @@ BINLOG: tuple[Role, ...] = ("binlog",)
 class Requests:
     """One kind of requests to a disk: medians over trials."""
 
-    present: float | None
+    present: float | None = None
     """Mean number under way at the disk."""
-    per_s: float
-    mean_us: float | None
+    per_s: float = 0.0
+    mean_us: float | None = None
     mean_bytes: float | None = None
 
     @property
@@ -61,54 +61,67 @@ class Disk:
 
 
 def counted_disks(
-    trials: Sequence[Trial], places: Sequence[Place], one_at_a_time: Collection[str], *, counts_flushes: bool
+    trials: Sequence[Audited],
+    places: Sequence[Place],
+    one_at_a_time: Collection[str],
+    *,
+    counts_flushes: bool,
 ) -> list[Disk]:
     """Return the disks as the kernel counted them.
 
     These are the last trial's: a resumed run had others by name before, which must not count twice.
     """
-    last = next((one.usage for one in reversed(trials) if one.usage), None)
+    last = next((one.trial.usage for one in reversed(trials) if one.trial.usage), None)
     found = []
     for name in sorted(last.devices if last else ()):
-        usages = [one.usage for one in trials if one.usage and name in one.usage.devices]
-        used = [(usage.devices[name], usage.seconds) for usage in usages if usage.seconds]
-        counted = counts_flushes and any(device.flushes is not None for device, _ in used)
+        counted = [seen[name] for one in trials if name in (seen := one.once(_counted))]
+        flushes = [flush for *_, flush in counted if flush]
         found.append(
             Disk(
                 name=name,
                 roles=_roles(place for place in places if name in place.counted),
                 one_at_a_time=name in one_at_a_time,
-                busy=middle(min(device.busy_s / whole_s, 1.0) for device, whole_s in used),
-                read=_counted(used, lambda device: (device.reads, device.read_s, device.read_bytes)),
-                write=_counted(used, lambda device: (device.writes, device.write_s, device.written_bytes)),
-                flush=_counted(used, lambda device: (device.flushes, device.flush_s, 0)) if counted else None,
+                busy=middle(busy for busy, *_ in counted),
+                read=_middle(read for _, read, _, _ in counted),
+                write=_middle(write for _, _, write, _ in counted),
+                flush=_middle(flushes) if flushes and counts_flushes else None,
             )
         )
     return found
 
 
-def _counted(
-    used: Sequence[tuple[DeviceUsage, float]],
-    kind: Callable[[DeviceUsage], tuple[int | None, float | None, int]],
-) -> Requests:
-    timed = [(*kind(device), whole_s) for device, whole_s in used]
+def _counted(trial: Audited) -> dict[str, tuple[float, Requests, Requests, Requests | None]]:
+    """Return how busy each disk was in a trial, and its reads, writes and flushes, if they were counted."""
+    usage = trial.trial.usage
+    if usage is None or not usage.seconds:
+        return {}
+    whole_s = usage.seconds
+    return {
+        name: (
+            min(one.busy_s / whole_s, 1.0),
+            _requests(one.reads, one.read_s, one.read_bytes, whole_s),
+            _requests(one.writes, one.write_s, one.written_bytes, whole_s),
+            None if one.flushes is None else _requests(one.flushes, one.flush_s, 0, whole_s),
+        )
+        for name, one in usage.devices.items()
+    }
+
+
+def _requests(number: int, spent_s: float | None, size_bytes: int, whole_s: float) -> Requests:
     return Requests(
-        present=middle(None if spent_s is None else spent_s / whole_s for _, spent_s, _, whole_s in timed),
-        per_s=middle((number or 0) / whole_s for number, *_, whole_s in timed) or 0.0,
-        mean_us=middle(
-            spent_s / number * MICRO if spent_s is not None and number else None
-            for number, spent_s, *_ in timed
-        ),
-        mean_bytes=middle(size / number if number and size else None for number, _, size, _ in timed),
+        present=None if spent_s is None else spent_s / whole_s,
+        per_s=number / whole_s,
+        mean_us=spent_s / number * MICRO if spent_s is not None and number else None,
+        mean_bytes=size_bytes / number if number and size_bytes else None,
     )
 
 
-def virtual_disks(trials: Sequence[Trial], places: Sequence[Place]) -> list[Disk]:
+def virtual_disks(trials: Sequence[Audited], places: Sequence[Place]) -> list[Disk]:
     """Return the virtual disks as they counted themselves."""
     facts = {disk.name: disk for place in places for disk in place.virtual_disks}
     found = []
-    for name in sorted({use.name for one in trials for use in one.virtual_disks}):
-        uses = [use for one in trials for use in one.virtual_disks if use.name == name and use.seconds]
+    for name in sorted({use.name for one in trials for use in one.trial.virtual_disks}):
+        served = [use for one in trials for disk, *use in one.once(_served) if disk == name]
         found.append(
             Disk(
                 name=name,
@@ -117,30 +130,36 @@ def virtual_disks(trials: Sequence[Trial], places: Sequence[Place]) -> list[Disk
                 ),
                 one_at_a_time=name in facts and facts[name].one_at_a_time,
                 busy=None,
-                read=_served(uses, lambda use: use.read),
-                write=_served(uses, lambda use: use.write),
-                flush=_served(uses, lambda use: use.flush),
+                read=_middle(read for read, _, _ in served),
+                write=_middle(write for _, write, _ in served),
+                flush=_middle(flush for _, _, flush in served),
             )
         )
     return found
 
 
-def _served(uses: Sequence[VirtualUse], kind: Callable[[VirtualUse], RequestsServed]) -> Requests:
-    served = [(kind(use), use.seconds) for use in uses]
-    return Requests(
-        present=middle(_present(requests, whole_s) for requests, whole_s in served),
-        per_s=middle(requests.requests / whole_s for requests, whole_s in served) or 0.0,
-        mean_us=middle(requests.latency_us.mean if requests.latency_us else None for requests, _ in served),
-        mean_bytes=middle(
-            one.bytes / one.requests if one.requests and one.bytes else None for one, _ in served
-        ),
-    )
+def _served(trial: Audited) -> list[tuple[str, Requests, Requests, Requests]]:
+    """Return the name of each virtual disk of a trial, and its reads, writes and flushes."""
+
+    def of(served: RequestsServed, whole_s: float) -> Requests:
+        mean_us = served.latency_us.mean if served.latency_us else None
+        present = None if mean_us is None else served.requests * mean_us / MICRO / whole_s
+        return Requests(
+            present=present if served.requests else 0.0,
+            per_s=served.requests / whole_s,
+            mean_us=mean_us,
+            mean_bytes=served.bytes / served.requests if served.requests and served.bytes else None,
+        )
+
+    return [
+        (use.name, of(use.read, use.seconds), of(use.write, use.seconds), of(use.flush, use.seconds))
+        for use in trial.trial.virtual_disks
+        if use.seconds
+    ]
 
 
-def _present(served: RequestsServed, whole_s: float) -> float | None:
-    if not served.requests:
-        return 0.0
-    return served.requests * served.latency_us.mean / MICRO / whole_s if served.latency_us else None
+def _middle(requests: Iterable[Requests]) -> Requests:
+    return Requests(**medians([vars(one) for one in requests]))
 
 
 def holding(disks: Iterable[Disk], roles: Collection[Role]) -> list[Disk]:

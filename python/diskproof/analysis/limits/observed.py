@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import get_args
 
-from diskproof.analysis.evidence import Side, middle
+from diskproof.analysis.evidence import Side, medians, middle
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.limits.cpu_time import Cpu, cpu_time, taken_share
 from diskproof.analysis.limits.disks import MICRO, Disk, counted_disks, virtual_disks
@@ -145,7 +145,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
 
     timed = None if transactional else middle(_timed(one) for one in trials)
     per_s = _of_load(trials, lambda load: _ratio(load.transactions or None, load.seconds))
-    statements = _statements(trials)
+    statements = Statements(**medians([vars(one.once(_statements)) for one in trials]))
     in_line = embedded and side.writes_anything and clients > 1
     completed_us = latency_us = _of_load(
         trials, lambda load: load.latency_us.mean if load.latency_us else None
@@ -167,7 +167,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
 
     accounted = trials if covers_tables else []
     waiting, waiting_at_all = _waiting(accounted)
-    account, account_per_s, account_each = _accounts(accounted, each)
+    account, account_per_s, account_each = _accounts(accounted, timed)
     return Observed(
         **vars(side),
         family=family,
@@ -197,11 +197,9 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         replayed=any(one.load.replay for one in trials),
         workers=next((one.load.client.workers for one in trials if one.load.client), None),
         loaders=loaders_of(trials),
-        cpu=cpu_time(side, each, per_s, inside, database, taken_share(gathered, side)),
-        disks=counted_disks(
-            [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes
-        ),
-        virtual=virtual_disks([one.trial for one in trials], places),
+        cpu=cpu_time(side, each, per_s, inside, database, taken_share(trials)),
+        disks=counted_disks(trials, places, side.one_at_a_time, counts_flushes=side.counts_flushes),
+        virtual=virtual_disks(trials, places),
         threads=threads_of(trials, clients, log_roles, embedded=embedded),
         account=account,
         account_per_s=account_per_s,
@@ -219,27 +217,26 @@ def _timed(one: Audited) -> float | None:
     return None if share is None else min(share, 1.0)
 
 
-def _statements(trials: Sequence[Audited]) -> Statements:
-    def time_us(chosen: Callable[[StatementType], bool], *, of_one: bool = False) -> float | None:
-        def of_load(load: LoadResult) -> float | None:
-            types = [one for one in load.statement_types if one.latency_us and one.count and chosen(one)]
-            total_us = _total_us(types)
-            if of_one:
-                return _ratio(total_us, sum(one.count for one in types))
-            each_us = _ratio(total_us, load.transactions) if types else None
-            return None if each_us is None else each_us * _of_completed(load)
+def _statements(trial: Audited) -> Statements:
+    load = trial.load
+    timed = [one for one in load.statement_types if one.latency_us and one.count]
+    reads = [one for one in timed if one.kind == "read"]
+    writes = [one for one in timed if one.kind == "write"]
+    of_completed = _of_completed(load)
 
-        return _of_load(trials, of_load)
+    def each_us(kinds: Sequence[StatementType]) -> float | None:
+        us = _ratio(_total_us(kinds), load.transactions) if kinds else None
+        return None if us is None else us * of_completed
 
     return Statements(
-        commit_us=time_us(_is_commit),
-        begin_us=time_us(lambda one: one.name.lower().startswith("begin")),
-        read_us=time_us(lambda one: one.kind == "read"),
-        write_us=time_us(lambda one: one.kind == "write"),
-        data_us=time_us(lambda one: one.kind in ("read", "write")),
-        all_us=time_us(lambda _: True),
-        one_read_us=time_us(lambda one: one.kind == "read", of_one=True),
-        one_write_us=time_us(lambda one: one.kind == "write", of_one=True),
+        commit_us=each_us([one for one in timed if _is_commit(one)]),
+        begin_us=each_us([one for one in timed if one.name.lower().startswith("begin")]),
+        read_us=each_us(reads),
+        write_us=each_us(writes),
+        data_us=each_us([one for one in timed if one.kind in ("read", "write")]),
+        all_us=each_us(timed),
+        one_read_us=_ratio(_total_us(reads), sum(one.count for one in reads)),
+        one_write_us=_ratio(_total_us(writes), sum(one.count for one in writes)),
     )
 
 
@@ -272,26 +269,29 @@ def _commits_per_s(load: LoadResult) -> float | None:
 # ---------------------------------------------------------------- the server's own account
 
 
-def _accounts(
-    trials: Sequence[Audited], each: Callable[[float | None, Audited], float | None]
-) -> list[ServerAccount]:
+Counted = dict[str, float | None]
+"""What a server counted, by the names of `ServerAccount`."""
+
+
+def _accounts(trials: Sequence[Audited], timed: float | None) -> list[ServerAccount]:
     """Return what the server counted: in all, in a second, and for a transaction."""
-    found: list[dict[str, list[float | None]]] = [{}, {}, {}]
-    for one in trials:
-        usage = one.trial.usage
-        if usage is None or usage.account is None:
-            continue
-        counted = usage.account.model_dump(exclude={"waiting_sessions"}, exclude_none=True)
-        if "log_flush_s" in counted:
-            counted["log_flush_s"] += counted.get("binlog_flush_s", 0.0)
-        for name, value in counted.items():
-            figures = (value, _ratio(value, usage.seconds), each(value, one))
-            for values, figure in zip(found, figures, strict=True):
-                values.setdefault(name, []).append(figure)
-    return [
-        ServerAccount.model_validate({name: middle(values) for name, values in figures.items()})
-        for figures in found
-    ]
+    counted = [found for one in trials if (found := one.once(_account)) is not None]
+    in_all, per_s, each = ([one[kind] for one in counted] for kind in range(3))
+    if timed is not None:
+        each = [{name: value and value * timed for name, value in one.items()} for one in each]
+    return [ServerAccount.model_validate(medians(figures)) for figures in (in_all, per_s, each)]
+
+
+def _account(one: Audited) -> tuple[Counted, Counted, Counted] | None:
+    usage = one.trial.usage
+    if usage is None or usage.account is None:
+        return None
+    counted = usage.account.model_dump(exclude={"waiting_sessions"}, exclude_none=True)
+    if "log_flush_s" in counted:
+        counted["log_flush_s"] += counted.get("binlog_flush_s", 0.0)
+    seconds, transactions = usage.seconds, one.load.transactions
+    per_s = {name: _ratio(value, seconds) for name, value in counted.items()}
+    return counted, per_s, {name: _ratio(value, transactions) for name, value in counted.items()}
 
 
 def _waiting(trials: Sequence[Audited]) -> tuple[dict[Limit, float], float | None]:

@@ -1,13 +1,18 @@
 """What the threads of a database were found at, while it was measured."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import get_args
 
 from diskproof.analysis.gather import Audited
 from diskproof.analysis.limits.disks import BINLOG, DATA, REDO
 from diskproof.analysis.limits.thresholds import KNOWN_TO_SERVE
-from diskproof.results.record import Role
-from diskproof.results.usage import Act, Doing
+from diskproof.results.record import ROLES, Role
+from diskproof.results.usage import Act, Activity, Doing
+
+EVERY_ACT: tuple[Act, ...] = get_args(Act)
+EVERY_ROLE: tuple[Role | None, ...] = (*ROLES, None)
 
 
 @dataclass(frozen=True)
@@ -48,40 +53,33 @@ def threads_of(
     trials: Sequence[Audited], clients: int, log_roles: Collection[Role], *, embedded: bool
 ) -> Threads | None:
     """Return what threads were found at: means over all moments of all trials, since each trial has few."""
-    activities = [one.trial.usage.activity for one in trials if one.trial.usage]
-    watched = [activity for activity in activities if activity and activity.moments]
+    watched = [seen for one in trials if (seen := one.once(_watched)) is not None]
     if not watched:
         return None
 
     def pooled(figures: Iterable[float | None]) -> float | None:
         of_each = zip(watched, figures, strict=True)
-        known = [(value, one.moments) for one, value in of_each if value is not None]
+        known = [(value, activity.moments) for (activity, _), value in of_each if value is not None]
         moments = sum(count for _, count in known)
         return sum(value * count for value, count in known) / moments if moments else None
 
-    def found(acts: Collection[Act], roles: Collection[Role] | None = None) -> Found:
-        doings = [
-            [one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)]
-            for activity in watched
-        ]
+    def found(acts: Collection[Act], roles: Collection[Role | None] = EVERY_ROLE) -> Found:
+        doings = [_at(done, acts, roles) for _, done in watched]
         return Found(
             share=pooled(max((one.share for one in some), default=0.0) for some in doings) or 0.0,
             threads=pooled(sum(one.threads for one in some) for some in doings) or 0.0,
         )
 
-    def serving(at: Callable[[Doing], bool]) -> float | None:
+    def serving(acts: Collection[Act], roles: Collection[Role | None] = EVERY_ROLE) -> float | None:
         return pooled(
             None
             if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients
-            else sum(one.serving or 0.0 for one in activity.doings if at(one))
-            for activity in watched
+            else sum(one.serving or 0.0 for one in _at(done, acts, roles))
+            for activity, done in watched
         )
 
-    def serving_data(act: Act) -> float | None:
-        return serving(lambda one: one.act == act and one.role in DATA)
-
     at: tuple[Act, ...] = ("flushing",) if embedded else ("flushing", "writing")
-    at_log, log_share = found(at, log_roles), pooled(activity.log_share for activity in watched)
+    at_log, log_share = found(at, log_roles), pooled(activity.log_share for activity, _ in watched)
     if log_share is not None and log_roles and not embedded:
         at_log = replace(at_log, share=log_share)
     return Threads(
@@ -95,8 +93,23 @@ def threads_of(
         flushing_redo=found(["flushing"], REDO),
         flushing_binlog=found(["flushing"], BINLOG),
         flushing_data=found(["flushing"], DATA),
-        serving_reads=serving_data("reading"),
-        serving_writes=serving_data("writing"),
-        serving_flushes=serving_data("flushing"),
-        serving=serving(lambda _: True),
+        serving_reads=serving(["reading"], DATA),
+        serving_writes=serving(["writing"], DATA),
+        serving_flushes=serving(["flushing"], DATA),
+        serving=serving(EVERY_ACT),
     )
+
+
+Done = Mapping[tuple[Act, Role | None], Doing]
+
+
+def _watched(trial: Audited) -> tuple[Activity, Done] | None:
+    """Return what threads were found at, also by act and role; None if nobody could look."""
+    activity = trial.trial.usage.activity if trial.trial.usage else None
+    if activity is None or not activity.moments:
+        return None
+    return activity, {(one.act, one.role): one for one in activity.doings}
+
+
+def _at(done: Done, acts: Iterable[Act], roles: Iterable[Role | None]) -> list[Doing]:
+    return [done[kind] for kind in product(acts, roles) if kind in done]
