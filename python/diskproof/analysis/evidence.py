@@ -9,7 +9,7 @@ from diskproof.analysis.gather import Audited, Gathered
 from diskproof.families.options import Server, server_named
 from diskproof.results.machine import BlockDevice, Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
-from diskproof.results.usage import DeviceUsage, Usage
+from diskproof.results.usage import DeviceUsage
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,7 @@ class Side:
             data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            machine_share=middle(_busy(one.trial.usage, one.evidence.machine) for one in trials if one.trial.usage)
-            if cell.has_server
-            else None,
+            machine_share=middle(map(_busy, trials)) if cell.has_server else None,
             counted_cpus=held or host_cpus,
             disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
             one_at_a_time=serial,
@@ -86,7 +84,10 @@ class Side:
         )
 
 
-def _busy(usage: Usage, machine: Machine | None) -> float | None:
+def _busy(trial: Audited) -> float | None:
+    usage, machine = trial.trial.usage, trial.evidence.machine
+    if usage is None:
+        return None
     busy_s, cpus = usage.host_cpu_busy_s, (machine.host_cpus or machine.cpus) if machine else None
     if machine and machine.held_cpus and usage.held_cpu_busy_s is not None:
         busy_s, cpus = usage.held_cpu_busy_s, len(machine.held_cpus)
