@@ -1,9 +1,9 @@
 """The plan: the cells of a study, and the order of their trials and cuts."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from diskproof.results.crash import CutLoad, Keep, Must, Says, Way
 from diskproof.results.dial import DialPoint
@@ -194,28 +194,6 @@ class Cuts(Record):
             for way in self.ways[cell.storage]
             if cell.fault not in faults or way in faults[cell.fault].ways
         ]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_an_older_version_wrote_it(cls, given: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Read cells that named their load, their ways to die, and why there are no others."""
-        try:
-            if "ways" in given:
-                return given
-            older = {cell["storage"]: cell for cell in given["cells"]}
-            own = ("load", "ways", "unverified")
-            cells = [
-                {name: value for name, value in cell.items() if name not in own} for cell in given["cells"]
-            ]
-            return given | {
-                "cells": [cell | {"workload": CUT_LOAD} for cell in cells],
-                "ways": {name: cell["ways"] for name, cell in older.items()},
-                "unverified": {
-                    name: cell["unverified"] for name, cell in older.items() if cell["unverified"]
-                },
-            }
-        except (AttributeError, KeyError, TypeError):  # damaged: the fields say where
-            return given
 
 
 class Plan(Record):
