@@ -71,8 +71,7 @@ class FaultChoice(OfLevels):
                 *("faults", name, "after_s"),
             )
         for storage in crash.storages or storages:
-            asked = self.storages is None or storage in self.storages
-            if asked and storages[storage].why_never_cut():
+            if self.is_for(storage=storage) and storages[storage].why_never_cut():
                 why = (
                     f"only virtual disks have faults, and `{storage}` is none: give it `virtual`, or "
                     "this fault other `storages`"
@@ -99,8 +98,3 @@ class FaultChoice(OfLevels):
         """Return what the plan has of it."""
         known = self.model_dump(include=set(Fault.model_fields))
         return Fault(**known, leave_bytes=int(self.leave))
-
-    def is_for(self, server: str, storage: str, tuning: str) -> bool:
-        """Tell whether it befalls a server on a storage at a tuning level."""
-        asked = ((self.servers, server), (self.storages, storage), (self.tunings, tuning))
-        return all(only is None or level in only for only, level in asked)

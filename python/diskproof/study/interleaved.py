@@ -7,6 +7,7 @@ from typing import Any
 
 import tomlkit
 
+from diskproof.families.facts import LEVELS
 from diskproof.reading import read_bytes
 from diskproof.refusal import RefusalError
 from diskproof.study.mistakes import toml
@@ -23,9 +24,6 @@ LEFT_OUT = (
 """What speaks of the study's own levels, or measures no speed."""
 
 BEFORE, AFTER = "before", "after"
-
-LEVELS = ("safest", "fast", "unsafe")
-"""Tunings that are called so need no base."""
 
 Content = dict[str, Any]
 

@@ -19,14 +19,7 @@ from diskproof.study.hosts import HostsChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Load, Timed
 from diskproof.study.loads.replay import Replay
-from diskproof.study.part import (
-    AS_IT_IS,
-    DEFAULT_TUNINGS,
-    LEVELS_KEYS,
-    Name,
-    Part,
-    mistake,
-)
+from diskproof.study.part import AS_IT_IS, DEFAULT_TUNINGS, Name, OfLevels, Part, mistake
 from diskproof.study.places import PlaceChoice
 from diskproof.study.price_cards import PriceCard
 from diskproof.study.program import PROGRAM, ProgramChoice
@@ -298,7 +291,7 @@ class Study(Part):
 
     def _check_levels(self, part: Part, *keys: str | int) -> None:
         """Refuse levels of servers, storages and so on that a part names and the study does not have."""
-        for factor in (*LEVELS_KEYS, "faults"):
+        for factor in (*OfLevels.model_fields, "faults"):
             self._check_known(factor, getattr(part, factor, None), *keys, factor)
 
     def _check_known(self, factor: str, levels: Iterable[str] | None, *keys: str | int) -> None:
@@ -352,7 +345,7 @@ class Study(Part):
     def _every_server_takes_every_workload(self) -> None:
         for name, workload in self.workloads.items():
             for server, choice in self.servers.items():
-                if not workload.runs_on("servers", server):
+                if not workload.is_for(server):
                     continue
                 reason = workload.refusal(choice.family)
                 if choice.is_given and workload.own_data:

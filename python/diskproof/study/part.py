@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar, get_args
+from typing import Annotated, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -204,11 +204,6 @@ class Part(BaseModel):
                 raise mistake(why, *above, key)
 
 
-LevelsKey = Literal["servers", "storages", "tunings"]
-
-LEVELS_KEYS: tuple[LevelsKey, ...] = get_args(LevelsKey)
-
-
 class OfLevels(Part):
     """A part that applies to some levels only."""
 
@@ -221,3 +216,10 @@ class OfLevels(Part):
     tunings: Annotated[list[Name] | None, Distinct] = Field(
         None, min_length=1, description="Only these tuning levels; default: all"
     )
+
+    def is_for(
+        self, server: str | None = None, storage: str | None = None, tuning: str | None = None
+    ) -> bool:
+        """Tell whether it applies to these levels; of one that is not named, to any."""
+        asked = ((self.servers, server), (self.storages, storage), (self.tunings, tuning))
+        return all(only is None or level is None or level in only for only, level in asked)

@@ -107,13 +107,12 @@ def make_plan(
             for file, content in files.items()
         },
         cells=cells,
-        trials=[],
+        trials=_order(cells, design.blocks, design.seed),
         crash=crash,
         estimated_s=estimated_s / (len(hosts.labs) if hosts else 1),
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + copied_bytes(study, cells * design.blocks, wearing=True),
     )
-    plan = plan.model_copy(update={"trials": _order(plan.cells, design.blocks, design.seed)})
     plan = _on_hosts(plan, hosts) if hosts else plan
     return _only_cuts(plan) if cuts_alone else plan
 
@@ -284,15 +283,11 @@ def _cells(study: Study, hosts: Sequence[str] = (NO_LEVEL,)) -> list[Cell]:
 
 def _is_run(study: Study, workload: Load, server: str, storage: str, tuning: str) -> bool:
     """Tell whether a workload runs at these levels; without a server it has no server and no tuning."""
-    if not workload.runs_on("storages", storage):
-        return False
     if not workload.needs_server:
-        return server == tuning == NO_LEVEL
+        return server == tuning == NO_LEVEL and workload.is_for(storage=storage)
     if NO_LEVEL in (server, tuning):
         return False
-    if not study.tunings[tuning].is_for(server, storage):
-        return False
-    return workload.runs_on("servers", server) and workload.runs_on("tunings", tuning)
+    return study.tunings[tuning].is_for(server, storage) and workload.is_for(server, storage, tuning)
 
 
 def _has_memory(study: Study, workload: Load, server: str) -> bool:

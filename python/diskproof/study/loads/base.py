@@ -9,7 +9,7 @@ from pydantic import Field
 
 from diskproof.families import Family, of
 from diskproof.results.plan import Metric
-from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, LevelsKey, OfLevels
+from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, OfLevels
 from diskproof.wording import Message, say
 
 Verb = Literal["prepare", "check", "run"]
@@ -64,11 +64,6 @@ class Load(OfLevels):
 
         def __getattr__(self, key: str) -> Any:  # noqa: ANN401 - the program says which options there are
             ...
-
-    def runs_on(self, factor: LevelsKey, level: str) -> bool:
-        """Tell whether it is run at a level of a factor."""
-        levels: list[str] | None = getattr(self, factor)
-        return levels is None or level in levels
 
     def for_clients(self, clients: int) -> Self:  # noqa: ARG002 - for those whose size depends on it
         """Return what that many clients run."""
