@@ -29,13 +29,7 @@ _CLIENTS = re.compile(
 )
 """A number by itself, ``oltp-4``, or one that is called a number of clients: ``oltp-4threads``, ``c8``."""
 
-_NAMED: dict[str, Factor] = {
-    "server": "server",
-    "storage": "storage",
-    "tuning": "tuning",
-    "workload": "workload",
-    "memory": "memory",
-}
+_NAMED: tuple[Factor, ...] = ("server", "storage", "tuning", "workload", "memory")
 
 
 def path_levels(
@@ -128,9 +122,10 @@ def _named(parts: Sequence[str]) -> tuple[dict[Factor, str], list[str]]:
     for part in parts:
         left = []
         for token in part.split(","):
-            name, equals, value = token.partition("=")
-            if equals and value and name.strip().lower() in _NAMED:
-                levels[_NAMED[name.strip().lower()]] = value.strip()
+            name, _, value = token.partition("=")
+            factor = next((one for one in _NAMED if one == name.strip().lower()), None)
+            if value and factor:
+                levels[factor] = value.strip()
             elif token:
                 left.append(token)
         if left:

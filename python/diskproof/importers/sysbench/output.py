@@ -54,36 +54,22 @@ _REQUESTS = re.compile(rf"\s*{_FIGURE} Requests/sec executed", re.IGNORECASE)
 _IOPS = re.compile(rf"\s*(read|write|fsync): +IOPS={_FIGURE}(?: +{_FIGURE} MiB/s)?")
 _SEVERE = re.compile(r"\s*((?:FATAL|ALERT|WARNING): .{1,300})")
 
-_PARTS: dict[str, int] = {
-    "read": STATISTICS,
-    "write": STATISTICS,
-    "other": STATISTICS,
-    "total": STATISTICS,
-    "transactions": STATISTICS,
-    "deadlocks": STATISTICS,
-    "read/write requests": STATISTICS,
-    "other operations": STATISTICS,
-    "queries": STATISTICS,
-    "ignored errors": STATISTICS,
-    "reconnects": STATISTICS,
-    "reads/s": STATISTICS,
-    "writes/s": STATISTICS,
-    "fsyncs/s": STATISTICS,
-    "read, mib/s": STATISTICS,
-    "written, mib/s": STATISTICS,
-    "total time": GENERAL,
-    "total number of events": GENERAL,
-    "total time taken by event execution": GENERAL,
-    "events/s (eps)": GENERAL,
-    "time elapsed": GENERAL,
-    "min": LATENCY,
-    "avg": LATENCY,
-    "max": LATENCY,
-    "sum": LATENCY,
-    "events (avg/stddev)": FAIRNESS,
-    "execution time (avg/stddev)": FAIRNESS,
+_LABELS = {
+    STATISTICS: (
+        *("read", "write", "other", "total", "transactions", "deadlocks", "read/write requests"),
+        *("other operations", "queries", "ignored errors", "reconnects"),
+        *("reads/s", "writes/s", "fsyncs/s", "read, mib/s", "written, mib/s"),
+    ),
+    GENERAL: (
+        *("total time", "total number of events", "total time taken by event execution"),
+        *("events/s (eps)", "time elapsed"),
+    ),
+    LATENCY: ("min", "avg", "max", "sum"),
+    FAIRNESS: ("events (avg/stddev)", "execution time (avg/stddev)"),
 }
-"""The labels of all versions, with their keys."""
+"""The labels of all versions, by the part that they stand in."""
+
+_PARTS = {label: part for part, labels in _LABELS.items() for label in labels}
 
 _STATISTICS = ("SQL statistics:", "OLTP test statistics:", "File operations:")
 
