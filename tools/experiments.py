@@ -174,11 +174,11 @@ def run(study: str, scale: str, out: Path, basedir: Path | None = None) -> None:
 def beside_then(study: str, scale: str, out: Path) -> Shown | None:
     """Return the newest run of a study, with the newest of a server of its time; None if there is none."""
     file = read_study(STUDIES / f"{study}.toml", scale)
-    now = newest(study, make_plan(with_present_servers(file).file), out)
+    now = newest(study, make_plan(with_present_servers(file)), out)
     if now is None:
         print(f"{study} has no complete run at scale {scale}", file=sys.stderr)
         return None
-    old = with_present_servers(file, [f"{MYSQL}={out}"]).file  # a plan does not depend on the folder
+    old = with_present_servers(file, [f"{MYSQL}={out}"])  # a plan does not depend on the folder
     then = newest(study, make_plan(old, [f"{MYSQL}/"]), out / OF_ITS_TIME)
     return replace(now, then=then.analysis if then else None)
 

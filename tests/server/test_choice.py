@@ -40,10 +40,12 @@ def study(folder: Path, changes: dict[str, str] | None = None) -> StudyFile:
 
 def test_a_server_that_is_not_there_goes_with_what_only_it_would_run(tmp_path: Path) -> None:
     present = with_present_servers(study(tmp_path))
-    assert list(present.reasons) == ["other"]
-    assert f"basedir {tmp_path}/nowhere is not a directory" in present.reasons["other"]
-    assert list(present.file.study.servers) == ["lite"]
-    plan = make_plan(present.file)
+    [note] = present.notes
+    assert note.startswith(
+        f"server `other` is optional and left out: basedir {tmp_path}/nowhere is not a directory"
+    )
+    assert list(present.study.servers) == ["lite"]
+    plan = make_plan(present)
     assert {(cell.server, cell.workload) for cell in plan.cells} == {("lite", "both"), ("lite", "either")}
     assert plan.left_out == ["other"]
 
@@ -52,9 +54,9 @@ def test_a_server_that_must_be_there_is_not_looked_for(tmp_path: Path) -> None:
     """The run refuses it, and says so; `plan` shows what there would be."""
     file = study(tmp_path, {"optional = true": ""})
     present = with_present_servers(file)
-    assert present.reasons == {}
-    assert present.file.study == file.study
-    assert make_plan(present.file).left_out == []
+    assert present.notes == file.notes
+    assert present.study == file.study
+    assert make_plan(present).left_out == []
 
 
 def test_where_none_is_left_the_first_is_asked_for(tmp_path: Path) -> None:
@@ -72,7 +74,7 @@ def test_where_no_workload_is_left_the_server_is_asked_for(tmp_path: Path) -> No
 def test_a_folder_that_was_named_is_taken_as_it_is(tmp_path: Path) -> None:
     file = study(tmp_path, {"[servers.other]\n": '[servers.other]\nflavour = "MySQL"\n'})
     present = with_present_servers(file, ["other=unpacked/mysql"])
-    choice = present.file.study.servers["other"]
+    choice = present.study.servers["other"]
     assert (choice.basedir, choice.optional) == (Path("unpacked/mysql").absolute(), False)
     assert file.study.servers["other"].optional, "the study itself stays as it is"
     assert choice.flavour is None, "a Percona Server may stand for a MySQL"
@@ -129,7 +131,7 @@ def test_cuts_and_tunings_of_a_server_that_is_not_there_go_with_it(tmp_path: Pat
         "other/here/safest",
         "other/here/of-others",
     ]
-    plan = make_plan(with_present_servers(file).file)
+    plan = make_plan(with_present_servers(file))
     assert {cell.tuning for cell in plan.cells} == {"safest"}
     assert plan.crash is not None
     assert [cell.id for cell in plan.crash.cells] == ["lite/here/safest"]

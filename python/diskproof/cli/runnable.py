@@ -27,7 +27,6 @@ from diskproof.study.design import AT_MOST_S
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, read_study
 from diskproof.study.shipped import shipped
-from diskproof.wording import numbers
 
 
 @Parameter(name="*")
@@ -146,11 +145,7 @@ def read_study_here(
     to be resumed has.
     """
     present = with_present_servers(read_study(named(study), scale, to_cut=to_cut), basedirs or [])
-    for name, reason in present.reasons.items():
-        say(f"server `{name}` is optional and left out: {reason}")
-    file, late = without_late(with_dilation(with_option_files(present.file, options)), kept)
-    if late:
-        say(f"left out, as this machine cannot serve them in time: {numbers.listed(late)}")
+    file = without_late(with_dilation(with_option_files(present, options)), kept)
     for note in file.notes:
         say(note)
     return file

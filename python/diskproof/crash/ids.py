@@ -21,9 +21,9 @@ class Ids:
     found: Counter[str]
 
     @property
-    def keys(self) -> set[Key]:
-        """The ids that are there."""
-        return {(name,) for name in self.found}
+    def there(self) -> Counter[Key]:
+        """The ids that are there, each with how often."""
+        return Counter({(name,): times for name, times in self.found.items()})
 
 
 def read_ids(text: str) -> list[Acknowledgement]:
@@ -57,8 +57,7 @@ def compare_ids(told: Sequence[Acknowledgement], ids: Ids, cut_us: int) -> Ledge
 
     The order is broken by each that is lost although something is there that was begun after its `ack`.
     """
-    there: Counter[Key] = Counter({(name,): times for name, times in ids.found.items()})
-    begun = {one.key for one in told}
+    there, begun = ids.there, {one.key for one in told}
     last = max((one.client for one in told if one.key in there), default=0)
     lost = (one for one in told if one.at_us <= cut_us and one.key not in there)
     return outcome(

@@ -1,7 +1,7 @@
 """The database compared with its acknowledgements after recovery. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,17 +69,17 @@ class Ledger:
     """Id, balance, transfers."""
 
     @property
-    def keys(self) -> set[Key]:
-        """The transactions in the database."""
-        return {(whole(client), whole(number)) for client, number, *_ in self.entries}
+    def there(self) -> Counter[Key]:
+        """The transactions in the database, each with how often it holds them."""
+        return Counter((whole(client), whole(number)) for client, number, *_ in self.entries)
 
 
 class Keyed(Protocol):
     """Tables in which each transaction has a row."""
 
     @property
-    def keys(self) -> set[Key]:
-        """The transactions in the database."""
+    def there(self) -> Counter[Key]:
+        """The transactions in the database, each with how often it holds them."""
 
 
 def read_acknowledgements(text: str) -> list[Acknowledgement]:
@@ -127,13 +127,11 @@ def compare(
     `told` also has what was acknowledged after the cut. That was no promise of a database with power, but the
     client went on to its next number. `accounts` is the right number of accounts.
     """
-    pairs = [(whole(client), whole(number)) for client, number, *_ in ledger.entries]
-    there: Counter[Key] = Counter(pairs)
     return outcome(
         told,
-        there,
+        ledger.there,
         cut_us,
-        never_sent=sum(1 for _ in never_sent([*told, *failed], set(pairs))),
+        never_sent=never_sent([*told, *failed], ledger.there),
         half_applied=_half_applied(ledger, accounts),
         off_by=sum(whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
     )
@@ -173,7 +171,7 @@ def outcome(
 
 def lost_of(told: Sequence[Acknowledgement], held: Keyed, cut_us: int) -> list[Acknowledgement]:
     """Return the acknowledged transactions that are missing."""
-    there = held.keys
+    there = held.there
     return [one for one in told if one.at_us <= cut_us and one.key not in there]
 
 
@@ -182,17 +180,17 @@ def told_since(told: Sequence[Acknowledgement], since_us: int, cut_us: int) -> i
     return sum(since_us < one.at_us <= cut_us for one in told)
 
 
-def never_sent(told: Sequence[Acknowledgement | Failure], there: Iterable[tuple[int, int]]) -> Iterator[Key]:
-    """Yield the transactions that no client can have sent.
+def never_sent(told: Sequence[Acknowledgement | Failure], there: Iterable[Key]) -> int:
+    """Return how many transactions no client can have sent.
 
     Each client has sent at most one transaction beyond the last that it has written down.
     """
-    last: dict[int, int] = {}
+    last: dict[int | str, int] = {}
     for one in told:
         last[one.client] = max(one.number, last.get(one.client, 0))
-    for client, number in there:
-        if client < 0 or not 1 <= number <= last.get(client, 0) + 1:
-            yield client, number
+    return sum(
+        whole(client) < 0 or not 1 <= whole(number) <= last.get(client, 0) + 1 for client, number in there
+    )
 
 
 def _half_applied(ledger: Ledger, accounts: int) -> int:

@@ -54,9 +54,9 @@ class Marks:
     """Client and number of each transaction."""
 
     @property
-    def keys(self) -> set[Key]:
-        """The transactions in the database."""
-        return {(whole(client), whole(number)) for client, number in self.rows}
+    def there(self) -> Counter[Key]:
+        """The transactions in the database, each with how often it holds them."""
+        return Counter((whole(client), whole(number)) for client, number in self.rows)
 
 
 def compare_marks(
@@ -67,6 +67,5 @@ def compare_marks(
     What the log's own tables hold is not known beforehand, so nothing shows whether a transaction is there in
     part.
     """
-    pairs = [(whole(client), whole(number)) for client, number in marks.rows]
-    unsent = sum(1 for _ in never_sent([*told, *failed], set(pairs)))
-    return outcome(told, Counter[Key](pairs), cut_us, never_sent=unsent, half_applied=0, off_by=0)
+    unsent = never_sent([*told, *failed], marks.there)
+    return outcome(told, marks.there, cut_us, never_sent=unsent, half_applied=0, off_by=0)

@@ -30,9 +30,9 @@ class Orders:
     checked: Checked
 
     @property
-    def keys(self) -> set[Key]:
-        """The orders in the database."""
-        return {tuple(map(whole, row)) for row in self.rows}
+    def there(self) -> Counter[Key]:
+        """The orders in the database, each with how often it holds them."""
+        return Counter(tuple(map(whole, row)) for row in self.rows)
 
 
 def compare_orders(
@@ -42,8 +42,7 @@ def compare_orders(
 
     Each of the clients may have sent one order beyond its last acknowledged one.
     """
-    there: Counter[Key] = Counter(tuple(map(whole, row)) for row in orders.rows)
-    sent = {one.key for one in told}
+    there, sent = orders.there, {one.key for one in told}
     unknown = sum(key not in sent for key in there)
     return outcome(
         told,

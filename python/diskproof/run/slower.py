@@ -19,6 +19,7 @@ from diskproof.study.read import StudyFile
 from diskproof.study.storages import StorageChoice
 from diskproof.system.cpu_quota import why_no_quota
 from diskproof.system.dilation import FOLLOWS, TrialTime
+from diskproof.wording import numbers
 
 LATE_PATHS = 5.0
 """At most 1 answer in 100 is later than so many times the path. It was 3.3 to 4.0 times for MariaDB and
@@ -56,15 +57,15 @@ def with_dilation(file: StudyFile) -> StudyFile:
     return replace(file, study=study.model_copy(update={"design": design}))
 
 
-def without_late(file: StudyFile, kept: Collection[str] | None = None) -> tuple[StudyFile, list[str]]:
-    """Return a study without the values of a varied disk that cannot be served in time, and which those are.
+def without_late(file: StudyFile, kept: Collection[str] | None = None) -> StudyFile:
+    """Return a study without the values of a varied disk that cannot be served in time, with a note on them.
 
     They are those of which more than 1 in 100 synced writes would be late, as for `with_dilation`; of a run
     that is resumed, those that it has not `kept`, because the path to a disk takes another time today.
     """
     varied = {name: one for name, one in file.study.storages.items() if one.vary and not one.below_floor}
     if not varied:
-        return file, []
+        return file
     late_us = LATE_PATHS * disk.floor_us() / file.study.design.slower if kept is None else 0.0
     late = [
         name
@@ -77,7 +78,9 @@ def without_late(file: StudyFile, kept: Collection[str] | None = None) -> tuple[
             f"this machine serves none of the varied disks in time: its path to a disk takes "
             f"{late_us / LATE_PATHS:.0f} µs of the study's time; give slower values, or set a `dilation`"
         )
-    return replace(file, study=_without(file.study, late)), late
+    said = f"left out, as this machine cannot serve them in time: {numbers.listed(late)}"
+    notes = (said, *file.notes) if late else file.notes
+    return replace(file, study=_without(file.study, late), notes=notes)
 
 
 def _append_us_of(name: str, storage: StorageChoice) -> float:

@@ -1,7 +1,7 @@
 """Which of a study's servers this machine has: an optional one that it lacks is left out of the study."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,15 +22,6 @@ Key = TypeVar("Key", str, int)
 Served = TypeVar("Served", Load, Tuning, CrashChoice, ControlChoice, DocumentedChoice)
 
 
-@dataclass(frozen=True)
-class Present:
-    """A study with the servers that are there."""
-
-    file: StudyFile
-    reasons: dict[str, str]
-    """Why each optional server is left out, by its name."""
-
-
 def find_chosen(name: str, choice: ServerChoice, program: ProgramChoice | None = None) -> ServerKind:
     """Find the server that a study has chosen under this name; ServerNotFoundError says what to do."""
     if program is not None:
@@ -38,8 +29,8 @@ def find_chosen(name: str, choice: ServerChoice, program: ProgramChoice | None =
     return find(choice.family, choice.basedir, name=name, flavour=choice.flavour, image=choice.image)
 
 
-def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> Present:
-    """Return the study without the optional servers that this machine lacks.
+def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> StudyFile:
+    """Return the study without the optional servers that this machine lacks, with a note on each.
 
     `basedirs` are texts ``NAME=DIR``: the folders of servers. One that was named so is no longer optional,
     and may be of any flavour: a wrong folder is refused. StudyError where a text names no server of the
@@ -57,8 +48,8 @@ def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> Prese
     left = _without(study, missing)
     if missing and not (left.servers and (left.workloads or left.crash)):
         raise next(iter(missing.values()))
-    present = replace(file, study=left, left_out=tuple(missing))
-    return Present(present, {name: str(error) for name, error in missing.items()})
+    notes = [f"server `{name}` is optional and left out: {error}" for name, error in missing.items()]
+    return replace(file, study=left, left_out=tuple(missing), notes=(*notes, *file.notes))
 
 
 def named_folders(given: Sequence[str], known: Sequence[Name], whose: str) -> dict[Name, Path]:
