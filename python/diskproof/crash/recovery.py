@@ -116,7 +116,8 @@ def look(recovered: Recovered, books: Books = LEDGER) -> Verified:
     logged, findings = _logged(running, books)
     if logged is not None and ledger is not None:
         # What a replica would get, and what the tables hold.
-        found |= {"binlog_only": len(logged - ledger.there.keys()), "engine_only": len(ledger.there.keys() - logged)}
+        there = ledger.there.keys()
+        found |= {"binlog_only": len(logged - there), "engine_only": len(there - logged)}
     return Verified(recovery.model_copy(update=found), ledger, findings)
 
 

@@ -110,6 +110,40 @@ class VirtualDiskPlace(Prepared):
         """Tell whether something is kept under a name."""
         return name in self._kept
 
+    def clear(self, roles: Iterable[Role]) -> None:
+        """Give up all that lies on the disk."""
+        del roles
+        self.put_back(EMPTY)
+
+    def keep(self, name: str) -> None:
+        """Keep the whole disk as it is now."""
+        self._leave()
+        self.disks[0].snapshot(name)
+        self._kept.add(name)
+        self._mount()
+
+    def put_back(self, name: str) -> bool:
+        """Put back the disk as it was kept, at memory speed; False where nothing was under that name."""
+        self.disks[0].control.set_timing(on=False)
+        if name not in self._kept:
+            return False
+        self._leave()
+        self.disks[0].restore(name)
+        self._mount()
+        return True
+
+    def close(self) -> None:
+        """Detach; where that cannot be, the journal's undo goes further."""
+        with suppress(StorageError, disk.DiskError, OSError):
+            self._leave()
+            self.disks[0].detach()
+
+    def _leave(self) -> None:
+        """Take the disk from the kernel, if it has mounted it."""
+
+    def _mount(self) -> None:
+        """Give it back to the kernel."""
+
     @property
     def filler(self) -> Path:
         """The file that fills the file system."""
@@ -144,13 +178,11 @@ class VirtualPlace(VirtualDiskPlace):
         make_filesystem(attached.block, choice.made_filesystem, blank=True)
         # Once, so that what a file system does at its first mount is done.
         mount(attached.block, self.folder, self._mount_options, journal)
-        self._leave()
-        attached.snapshot(EMPTY)
-        self._mount()
+        self.keep(EMPTY)
 
     def fresh(self, roles: Iterable[Role]) -> None:
         """Go back to the empty file system, and make an empty directory for every role."""
-        self._go_back(EMPTY)
+        self.put_back(EMPTY)
         for role in roles:
             (self.folder / role).mkdir()
 
@@ -159,20 +191,6 @@ class VirtualPlace(VirtualDiskPlace):
         del roles
         self._leave()
         self._disk.restore(EMPTY)
-
-    def keep(self, name: str) -> None:
-        """Keep the whole disk as it is now."""
-        self._leave()
-        self._disk.snapshot(name)
-        self._kept.add(name)
-        self._mount()
-
-    def put_back(self, name: str) -> bool:
-        """Put back the disk as it was kept; False where nothing was under that name."""
-        if name not in self._kept:
-            return False
-        self._go_back(name)
-        return True
 
     def power_returns(self) -> None:
         """Unmount while the disk is dead, then let its power return.
@@ -229,17 +247,6 @@ class VirtualPlace(VirtualDiskPlace):
             os.fsync(block.fileno())
         forget_buffers(self._disk.block)
 
-    def close(self) -> None:
-        """Unmount and detach; where that cannot be, the journal's undo goes further."""
-        with suppress(StorageError, disk.DiskError, OSError):
-            self._leave()
-            self._disk.detach()
-
-    def _go_back(self, name: str) -> None:
-        self._leave()
-        self._disk.restore(name)
-        self._mount()
-
     def _leave(self) -> None:
         """Unmount, at memory speed, and have the kernel forget what it read from the disk."""
         self._disk.control.set_timing(on=False)
@@ -260,39 +267,15 @@ class VirtualDirectory(VirtualDiskPlace):
     def __init__(self, served: ServedDisk, mount: Path) -> None:
         """Keep the new disk as it is: empty."""
         super().__init__(mount, served)
-        self._disk = served
         self.keep(EMPTY)
-
-    def clear(self, roles: Iterable[Role]) -> None:
-        """Give up all that lies on the disk."""
-        del roles
-        self.put_back(EMPTY)
-
-    def keep(self, name: str) -> None:
-        """Keep the whole disk as it is now."""
-        self._disk.snapshot(name)
-        self._kept.add(name)
-
-    def put_back(self, name: str) -> bool:
-        """Put back the disk as it was kept, at memory speed; False where nothing was under that name."""
-        self._disk.control.set_timing(on=False)
-        if name not in self._kept:
-            return False
-        self._disk.restore(name)
-        return True
 
     def remount(self) -> None:
         """Put everything back as it is on the disk: a restore makes the kernel forget all files."""
         self.make_room()
         with suppress(StorageError):  # it reports what could not be written before
             command(["sync", "--file-system", str(self.folder)])
-        self._disk.control.set_timing(on=False)
-        self._disk.begin_anew()
-
-    def close(self) -> None:
-        """Detach; where that cannot be, the journal's undo goes further."""
-        with suppress(StorageError, disk.DiskError, OSError):
-            self._disk.detach()
+        self.disks[0].control.set_timing(on=False)
+        self.disks[0].begin_anew()
 
 
 def _check_directory_keys(name: str, choice: PlaceChoice) -> None:
