@@ -90,9 +90,9 @@ class Setting:
         """Return a value that is a number."""
         return float(self.values[name])
 
-    def fitted(self, name: str, value: Value | None = None) -> Parameter:
-        """Return a parameter that is fitted, or follows from one that is."""
-        return Parameter(self.values[name] if value is None else value, self.sources.get(name, ASSUMED))
+    def fitted(self, name: str, value: Value | None = None, assumed: str = ASSUMED) -> Parameter:
+        """Return a parameter that is fitted, or follows from one that is; else it is `assumed`."""
+        return Parameter(self.values[name] if value is None else value, self.sources.get(name, assumed))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from diskproof.profile.clone.device import Parameter, Tree
 from diskproof.profile.clone.fit import Candidate, Knob, Setting
@@ -33,25 +34,21 @@ def candidates(sight: Sight) -> Iterator[Candidate]:
             kind=f"bridge over {one.kind}",
             start={**one.start, "bus_mb_per_s": rate * 1.2},
             knobs=(BUS, *one.knobs),
-            build=_Bridge(one),
+            build=partial(_build, one),
         )
 
 
-class _Bridge:
-    def __init__(self, inner: Candidate) -> None:
-        self._inner = inner
-
-    def __call__(self, setting: Setting) -> Tree:
-        # The bridge takes its part of what was measured, and the drive behind it the rest.
-        before_us = COMMAND_US + SMALL_BLOCK / setting.number("bus_mb_per_s")
-        inside = {
-            name: max(float(value) - before_us, 1.0) if name in flash.TOTALS else value
-            for name, value in setting.values.items()
+def _build(inner: Candidate, setting: Setting) -> Tree:
+    # The bridge takes its part of what was measured, and the drive behind it the rest.
+    before_us = COMMAND_US + SMALL_BLOCK / setting.number("bus_mb_per_s")
+    inside = {
+        name: max(float(value) - before_us, 1.0) if name in flash.TOTALS else value
+        for name, value in setting.values.items()
+    }
+    return {
+        "bridge": {
+            "command_us": Parameter(COMMAND_US, "assumed: part of the time of each command"),
+            "bus_mb_per_s": setting.fitted("bus_mb_per_s"),
+            "disk": inner.build(replace(setting, values=inside)),
         }
-        return {
-            "bridge": {
-                "command_us": Parameter(COMMAND_US, "assumed: part of the time of each command"),
-                "bus_mb_per_s": setting.fitted("bus_mb_per_s"),
-                "disk": self._inner.build(replace(setting, values=inside)),
-            }
-        }
+    }

@@ -206,9 +206,7 @@ def _tree(setting: Setting, sight: Sight, *, worn: bool) -> Tree:
         "channel_mb_per_s": fitted("channel_mb_per_s"),
         "interface_mb_per_s": fitted("interface_mb_per_s"),
         "full_duplex": Parameter(interface > 1.2 * SATA_MB_PER_S, "assumed: faster than SATA is PCI Express"),
-        "queue_depth": Parameter(
-            int(setting.values["queue_depth"]), setting.sources.get("queue_depth", "assumed")
-        ),
+        "queue_depth": fitted("queue_depth", int(setting.values["queue_depth"]), "assumed"),
         "read_command_us": fitted("read_command_us"),
         "write_command_us": fitted("write_command_us"),
         "read_overhead_us": fitted("read_total_us", own_us - cells_us),

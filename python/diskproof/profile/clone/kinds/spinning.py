@@ -133,7 +133,6 @@ def _tree(setting: Setting, sight: Sight) -> Tree:
     average_us = max(number("average_seek_us"), track_us + 10.0)
     full_us = track_us + (average_us - track_us) * SLOWER_AT_FULL_STROKE
     cache = int(number("cache_bytes"))
-    queue = int(setting.values["queue_depth"])
     sector = sight.sector_bytes
     return {
         "capacity_bytes": Parameter(sight.capacity_bytes // sector * sector, sight.capacity_source),
@@ -149,8 +148,8 @@ def _tree(setting: Setting, sight: Sight) -> Tree:
         "inner_mb_per_s": Parameter(outer / 2, ROTATION_ONLY),
         "command_overhead_us": fitted("command_overhead_us"),
         "interface_mb_per_s": Parameter(max(300.0, outer), "assumed: faster than the platter"),
-        "queue_depth": Parameter(queue, setting.sources.get("queue_depth", "assumed: it is asked no more")),
-        "ageing": Parameter(number("ageing"), setting.sources.get("ageing", "assumed: the model's default")),
+        "queue_depth": fitted("queue_depth", int(number("queue_depth")), "assumed: it is asked no more"),
+        "ageing": fitted("ageing", number("ageing"), "assumed: the model's default"),
         "cache_bytes": fitted("cache_bytes", cache),
         "write_cache": fitted("write_cache"),
         "write_cache_bytes": Parameter(cache // 2, "assumed: half of the cache"),
