@@ -305,13 +305,11 @@ def _facts(
         facts["number of rows"] = lambda trial: trial.data.rows if trial.data else None
         facts["storage engine"] = lambda trial: trial.data.engine if trial.data else None
     if factor not in {"clients", "server"}:  # an embedded server needs a worker for each client
-        facts["number of load workers"] = _workers
+        facts["number of load workers"] = lambda trial: (
+            trial.load.client.workers if trial.load and trial.load.client else None
+        )
     for name, fact in facts.items():
         yield name, {str(fact(trial)) for trial in trials}, {str(fact(trial)) for trial in others}
-
-
-def _workers(trial: Trial) -> int | None:
-    return trial.load.client.workers if trial.load and trial.load.client else None
 
 
 def _untold_settings(run: Run, trials: list[Trial]) -> Untold:

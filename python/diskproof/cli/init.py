@@ -104,7 +104,7 @@ def init(
             raise RefusalError("a server with a URL stays where it is: leave --storage out")
         text = _given_study(study, server)
     else:
-        text = _study(study, _storages(storage or STORAGES), _family(server or _installed()))
+        text = _study(study, _storages(storage or STORAGES), _family(server))
     file = StudyFile(study.stem, text, parse_study(text, str(study)))
     try:
         check_as_run(file, make_plan(file), RUNS)
@@ -170,11 +170,9 @@ def _name(word: str, taken: Sequence[str]) -> str:
     return plain if plain not in taken else f"{plain}-{len(taken) + 1}"
 
 
-def _installed() -> Family:
-    return next((found.family for found in installed() if found.facts), "sqlite")
-
-
-def _family(answer: str) -> Family:
+def _family(answer: str | None) -> Family:
+    if answer is None:
+        return next((found.family for found in installed() if found.facts), "sqlite")
     for family in FAMILIES:
         if answer.lower() in (family, *of(family).called):
             return family

@@ -42,16 +42,14 @@ class Books:
     """The first columns of such a row, which identify it."""
 
 
-def _read_ledger(running: Running) -> Ledger:
-    return Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS))
-
-
 def _read_marks(running: Running) -> Marks:
     schema = "diskproof." if running.url.startswith("postgresql:") else ""
     return Marks(running.rows(MARKS.format(schema=schema)) if running.rows(IS_THERE) else ())
 
 
-LEDGER = Books(_read_ledger, ENTRIES_TABLE, ENTRY_KEY_COLUMNS)
+LEDGER = Books(
+    lambda running: Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS)), ENTRIES_TABLE, ENTRY_KEY_COLUMNS
+)
 
 
 def _read_ids(running: Running) -> Ids:

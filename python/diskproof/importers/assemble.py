@@ -238,8 +238,9 @@ def _cell(levels: dict[Factor, str]) -> Cell:
     """Return the cell of these levels; its id names those that are known."""
     clients = f"{levels['clients']}c" if levels["clients"] else ""
     told = [*(levels[factor] for factor in FACTORS if factor != "clients"), clients]
+    named = [level for level in told if level not in {"", NO_LEVEL, UNTOLD}]
     return Cell(
-        id="/".join(_in_id(level) for level in told if level not in {"", NO_LEVEL, UNTOLD}) or "all",
+        id="/".join(one.replace("/", "-").replace(" ", "_") for one in named) or "all",
         server=levels["server"],
         storage=levels["storage"],
         tuning=levels["tuning"],
@@ -248,10 +249,6 @@ def _cell(levels: dict[Factor, str]) -> Cell:
         clients=int(levels["clients"] or 0),
         host=levels["host"],
     )
-
-
-def _in_id(level: str) -> str:
-    return level.replace("/", "-").replace(" ", "_")
 
 
 def _likeness(result: ImportedResult) -> object:

@@ -41,4 +41,4 @@ def count(text: Text, line: int, told: str, what: str) -> int:
 
 def whole(told: str | None) -> int | None:
     """Return a whole number of a bounded length; None of anything else."""
-    return int(told) if told and told.isascii() and told.isdecimal() and len(told) < 10 else None
+    return int(told) if told and told.isascii() and told.isdecimal() and len(told) < 16 else None

@@ -408,9 +408,10 @@ class Study(Part):
 
     def levels(self, factor: Factor) -> list[str]:
         """Return a factor's levels in the order in which the study names them."""
+        given = [THEIRS] if any(server.is_given for server in self.servers.values()) else []
         return {
             "server": list(self.servers),
-            "storage": [*self.storages, *([THEIRS] if self._has_given else [])],
+            "storage": [*self.storages, *given],
             "tuning": list(self.tunings),
             "workload": list(self.workloads),
             "memory": [numbers.size(memory) for memory in self.design.memory],
@@ -435,10 +436,6 @@ class Study(Part):
                 _, file = tuning.option_file
                 files[f"tuning-{name}"] = {file.path.name: file.content}
         return files
-
-    @property
-    def _has_given(self) -> bool:
-        return any(server.is_given for server in self.servers.values())
 
     def storages_of(self, server: str) -> list[str]:
         """Return the storages that a server, or a load without one, can lie on."""

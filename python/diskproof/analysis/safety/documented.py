@@ -53,16 +53,10 @@ def decide(answer: CutAnswer, documented: Documented) -> Agreement:
         case "kept":
             return "contradicts" if seen else "agrees"
         case "may lose":
-            if answer.damaged or _over(answer, documented):
+            longest_s = answer.window_s.worst if answer.window_s else 0.0
+            within_s = documented.within_s
+            if answer.damaged or (within_s is not None and longest_s > allowed_s(within_s)):
                 return "contradicts"
             return "agrees" if seen else "not seen"
         case "may corrupt":
             return "agrees" if seen else "not seen"
-
-
-def _over(answer: CutAnswer, documented: Documented) -> bool:
-    return documented.within_s is not None and _longest_s(answer) > allowed_s(documented.within_s)
-
-
-def _longest_s(answer: CutAnswer) -> float:
-    return answer.window_s.worst if answer.window_s else 0.0

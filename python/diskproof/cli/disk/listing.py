@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
@@ -28,7 +28,8 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
     devices = disk.devices(floor_us)
     attached = attachments()
     if as_json:
-        told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
+        known = [{**one.model_dump(mode="json"), "alive": one.alive} for one in attached]
+        told = {"floor_us": floor_us, "devices": devices, "attached": known}
         put_json(json.dumps(told, indent=1) + "\n")
         return DONE
     parts = [[line for device in devices for line in _two_lines(device)]]
@@ -74,10 +75,6 @@ def _lines(one: Attachment) -> Iterator[Text]:
     yield Text(f"  {one.mount_point or 'not mounted'}")
     if not one.alive:
         yield Text("  its program has ended: run `diskproof clean`")
-
-
-def _facts(one: Attachment) -> dict[str, Any]:
-    return {**one.model_dump(mode="json"), "alive": one.alive}
 
 
 def _latency(us: float) -> str:

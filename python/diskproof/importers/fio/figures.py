@@ -8,6 +8,7 @@ from typing import Any
 
 from diskproof.fio.figures import Requests, as_latency, reads_of, writes_of
 from diskproof.fio.program import Result
+from diskproof.importers.numbers import whole
 from diskproof.results.load import Latency, LoadError
 from diskproof.stats.quantiles import known_percentiles
 
@@ -92,8 +93,3 @@ def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]
             "histogram_end": HISTOGRAM_END_US if beyond else None,
         }
     )
-
-
-def whole(told: str) -> int | None:
-    """Return a whole number of a bounded length; None of anything else."""
-    return int(told) if told.isascii() and told.isdecimal() and len(told) < 16 else None

@@ -1,6 +1,6 @@
 """What fio was asked for: its options, as its JSON repeats them."""
 
-from diskproof.importers.fio.figures import whole
+from diskproof.importers.numbers import whole
 
 MODES = {
     "read": "seqrd",

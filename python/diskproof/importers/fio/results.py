@@ -15,7 +15,6 @@ from diskproof.importers.fio.figures import (
     latency_of,
     of_one_clock,
     together,
-    whole,
 )
 from diskproof.importers.fio.options import (
     ASKED,
@@ -28,7 +27,7 @@ from diskproof.importers.fio.options import (
     size_of,
 )
 from diskproof.importers.jsontext import Node, objects
-from diskproof.importers.numbers import broken, number
+from diskproof.importers.numbers import broken, number, whole
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.load import (
     ClientAccount,
