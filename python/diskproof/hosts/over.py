@@ -229,10 +229,7 @@ class _Head:
         here = [hand for hand in self._hands if not hand.is_gone]
         settled = answers([hand.lab.settle.remote(wait_s) for hand in here])
         for hand, answer in zip(here, settled, strict=True):
-            if isinstance(answer, Lost):
-                hand.is_gone = True
-                self._lose(hand, answer.why)
-            elif answer is not None:
+            if answer is not None:
                 self._lose(hand, answer)
 
     def _begin(self) -> None:
@@ -300,8 +297,7 @@ class _Head:
 
     def _take_step(self, hand: _Member, answer: Step | Lost) -> None:
         if isinstance(answer, Lost):
-            hand.is_gone = True
-            self._lose(hand, answer.why)
+            self._lose(hand, answer)
             return
         hand.step = answer
         for note in dict.fromkeys(answer.notes):
@@ -321,7 +317,10 @@ class _Head:
             for hand in hands
         }
 
-    def _lose(self, hand: _Member, why: str) -> None:
+    def _lose(self, hand: _Member, why: str | Lost) -> None:
+        """Let a host take no further part; one that is `Lost` does not answer any more."""
+        if isinstance(why, Lost):
+            hand.is_gone, why = True, why.why
         if hand.lost is None:
             hand.lost = why
             if self._goes_on:

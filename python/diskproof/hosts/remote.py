@@ -65,6 +65,8 @@ class RemoteLoads:
         """Make the endpoint, and measure the network to each machine; RefusalError if one is out of reach."""
         self._line, self._roles = line, roles
         self._lost: str | None = None
+        self.awaited = False
+        """Whether an answer is to come."""
         self.names: Sequence[str] = list(roles.loads)
         folder = runtime / "endpoint"
         folder.mkdir(mode=0o700)
@@ -101,6 +103,12 @@ class RemoteLoads:
     def send(self, asked: Mapping[str, Said]) -> None:
         """Ask machines without waiting."""
         self._line.tell(state="asks", said=asked)
+        self.awaited = True
+
+    def ask(self, asked: Mapping[str, Said]) -> dict[str, Said]:
+        """Ask machines, and return their answers as `answers` does."""
+        self.send(asked)
+        return self.answers()
 
     def has_answers(self, limit_s: float) -> bool:
         """Return whether answers come within the limit; `answers` returns them."""
@@ -111,6 +119,7 @@ class RemoteLoads:
 
         Without an answer nothing more can be asked: a later one would be taken for another's.
         """
+        self.awaited = False
         try:
             heard = self._line.hear(limit_s)
         except TimeoutError:
@@ -132,8 +141,7 @@ class RemoteLoads:
         try:
             with probe.answering(self._roles.address, port, secret):
                 asked = {"do": what, "address": self._roles.address, "port": port, "secret": secret.hex()}
-                self.send({name: asked})
-                return self.answers()[name]
+                return self.ask({name: asked})[name]
         except OSError as error:
             at = f"{self._roles.address}:{port}"
             raise LoadFailedError(f"{at} cannot be listened on: {error.strerror or error}") from None
@@ -148,8 +156,6 @@ class RemoteLoad:
     names: Sequence[str]
     hosts: list[LoadHost] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
-    _waits: bool = False
-    """Whether an answer is to come."""
     _started: bool = False
 
     @property
@@ -164,14 +170,14 @@ class RemoteLoad:
         """Yield the events of all machines together, each when it is certain that it has happened."""
         phases = self.order.phases
         self._started = True
-        ready = self._ask(self._starts(longest_s))
+        ready = self.loads.ask(self._starts(longest_s))
         for name, one in ready.items():
             if one["ready"]["protocol"] != PROTOCOL:
                 raise LoadFailedError(f"host `{name}` has another version of diskproof-load")
         yield next(iter(ready.values()))["ready"]
         before = self.loads.clocks(self.names)
         start_ns = time.monotonic_ns() + LEAD_NS
-        self._send(
+        self.loads.send(
             {
                 name: {
                     "do": "go",
@@ -186,11 +192,11 @@ class RemoteLoad:
         yield {"event": "measuring"}
         self._sleep(measure_ns + int(phases.measure_s * 1e9))
         yield {"event": "measured"}
-        went = self._answers()
+        went = self.loads.answers()
         self._check_clocks(before, self.loads.clocks(self.names))
         yield {"event": "idle"}
         yield from together_in_intervals([one["intervals"] for one in went.values()])
-        ended = self._ask({name: {"do": "finish"} for name in self.names})
+        ended = self.loads.ask({name: {"do": "finish"} for name in self.names})
         results = [to_result(one["summary"]) for one in ended.values()]
         self.hosts += self._records(went, before, results)
         self._started = False
@@ -199,10 +205,10 @@ class RemoteLoad:
     def end(self) -> None:
         """Have the machines end it; they do so by themselves if they cannot be asked."""
         try:
-            if self._waits:
-                self._answers(self.order.phases.warm_up_s + self.order.phases.measure_s + ANSWER_S)
+            if self.loads.awaited:
+                self.loads.answers(self.order.phases.warm_up_s + self.order.phases.measure_s + ANSWER_S)
             if self._started:
-                self._ask({name: {"do": "stop"} for name in self.names})
+                self.loads.ask({name: {"do": "stop"} for name in self.names})
         except LoadFailedError:
             pass
         self._started = False
@@ -229,7 +235,7 @@ class RemoteLoad:
         """
         left_s = max(until_ns - time.monotonic_ns(), 0) / 1e9
         if self.loads.has_answers(left_s) and time.monotonic_ns() < until_ns:
-            self._answers()
+            self.loads.answers()
             raise LoadFailedError("the load ended before its time")
 
     def _check_clocks(self, before: Mapping[str, _Clock], after: Mapping[str, _Clock]) -> None:
@@ -275,22 +281,3 @@ class RemoteLoad:
                 )
             )
         return records
-
-    # ------------------------------------------------------------ one question at a time
-
-    def _ask(self, asked: Mapping[str, Said]) -> dict[str, Said]:
-        self._send(asked)
-        return self._answers()
-
-    def _send(self, asked: Mapping[str, Said]) -> None:
-        self.loads.send(asked)
-        self._waits = True
-
-    def _answers(self, limit_s: float = ANSWER_S) -> dict[str, Said]:
-        try:
-            answers = self.loads.answers(limit_s)
-        except LoadFailedError:
-            self._waits = False
-            raise
-        self._waits = False
-        return answers
