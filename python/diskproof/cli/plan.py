@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -17,7 +18,6 @@ from diskproof.run.rehearsal import check
 from diskproof.run.slower import check_slower
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
-from diskproof.server.given import GivenServer, find_given
 from diskproof.storage.kinds.base import nearest
 from diskproof.study.loads.own_data import OwnData
 from diskproof.study.model import Study
@@ -29,6 +29,9 @@ from diskproof.system.dilation import TrialTime
 from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
 from diskproof.wording.numbers import duration
+
+if TYPE_CHECKING:
+    from diskproof.server.given import GivenServer
 
 
 def plan(
@@ -194,10 +197,15 @@ def _held_bytes(study: Study, made: Plan, storage: str) -> int:
     return max(study.load(workload).data_bytes for _, workload in sets)
 
 
-def _given(study: Study, made: Plan) -> dict[str, GivenServer]:
+def _given(study: Study, made: Plan) -> "dict[str, GivenServer]":
     """Return the servers that are there already, each with a connection that was made."""
     used = dict.fromkeys(cell.server for cell in made.cells if cell.has_server)
-    return {name: find_given(name, study.servers[name]) for name in used if study.servers[name].is_given}
+    names = [name for name in used if study.servers[name].is_given]
+    if not names:
+        return {}
+    from diskproof.server.given import find_given  # noqa: PLC0415 - it loads a driver
+
+    return {name: find_given(name, study.servers[name]) for name in names}
 
 
 def _found_servers(study: Study, made: Plan) -> dict[str, ServerKind]:

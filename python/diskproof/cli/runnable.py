@@ -11,14 +11,12 @@ from cyclopts import Parameter
 
 from diskproof.cli.screen import say
 from diskproof.cli.values.options import options
-from diskproof.history.shelf import RUNS
+from diskproof.history.shelf import RUNS, folders
 from diskproof.refusal import RefusalError
-from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.run.capacity import fitting
 from diskproof.run.cut_rights import no_power_cuts
 from diskproof.run.option_files import with_option_files
-from diskproof.run.resume import earlier_runs
 from diskproof.run.slower import with_dilation, without_late
 from diskproof.server.choice import with_present_servers
 from diskproof.server.registry import installed
@@ -47,8 +45,11 @@ class Choice:
 
     def read(self, study: Path, *, to_cut: bool = False, resume: bool = False) -> StudyFile:
         """Read a study as this machine can run it, or resume it; `to_cut` adds a `[crash]` if it has none."""
-        runs = earlier_runs(self.out, named(study).stem) if resume else []
-        kept = RunFolder.open(runs[0]).plan().dials or None if runs else None
+        kept = None
+        if resume and (runs := folders([self.out / named(study).stem])):
+            from diskproof.results.folder import RunFolder  # noqa: PLC0415 - few plans are of a run
+
+            kept = RunFolder.open(runs[0]).plan().dials or None
         return read_study_here(study, self.scale, self.basedir, to_cut=to_cut, kept=kept)
 
     def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:

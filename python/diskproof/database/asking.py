@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pymysql
-
 MIB = 2**20
 
 MOST_BYTES = 256 * MIB
@@ -39,7 +37,9 @@ class AnswerError(Exception):
 
 def driver_errors() -> tuple[type[Exception], ...]:
     """Return what the drivers raise, and what a question raises here."""
-    import psycopg  # noqa: PLC0415 - a sixth of the start of most commands, which ask no PostgreSQL
+    # A sixth of the start of most commands, which ask no server.
+    import psycopg  # noqa: PLC0415
+    import pymysql  # noqa: PLC0415
 
     return pymysql.Error, psycopg.Error, AnswerError
 
@@ -112,6 +112,8 @@ def ask(
     """Return the rows of an answer, each in the shape; AnswerError, or what the driver raises."""
     is_postgresql = hasattr(connection, "pgconn")
     if not is_postgresql and connection._sock is None:
+        import pymysql  # noqa: PLC0415 - see above
+
         raise pymysql.OperationalError(2006, "the connection was lost")
     descriptor = connection.fileno() if is_postgresql else connection._sock.fileno()
     with bounded(descriptor, limit_s, most_bytes), connection.cursor() as cursor:

@@ -11,7 +11,7 @@ from diskproof.database.asking import NULLABLE, AnswerError, Shape, ask, driver_
 from diskproof.database.connection import connect
 from diskproof.database.secret import Secret
 from diskproof.families.address import Address
-from diskproof.families.names import account
+from diskproof.families.names import VARIABLE, account
 from diskproof.families.values import as_bytes, same
 from diskproof.refusal import RefusalError
 from diskproof.results.record import Protocol
@@ -22,9 +22,6 @@ RELOAD_LIMIT_S = 10.0
 """How long PostgreSQL may take to read its configuration again; it takes milliseconds."""
 
 POLL_S = 0.02
-
-NAME = re.compile(r"[a-z_][a-z0-9_.]*")
-"""A variable's name, which stands in SQL as it is."""
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 SIZE = re.compile(r"\d+[kmgt]b?", re.IGNORECASE)
@@ -39,7 +36,7 @@ RESTART = (
 
 
 class Variables(ABC):
-    """The variables of one server. Each name must fit NAME."""
+    """The variables of one server. Each name must fit VARIABLE."""
 
     def __init__(self, open_connection: Callable[[], Any]) -> None:
         """Take what opens a connection. Each question gets a new one, which has the values of now."""
@@ -235,7 +232,7 @@ def put_back(address: Address, secret: Secret, name: str, ours: str, state: str)
 
     RefusalError if the server or its password cannot be reached.
     """
-    if not NAME.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         raise RefusalError(f"{name!r} is not the name of a variable")
     try:
         variables = variables_of(address, secret.read())

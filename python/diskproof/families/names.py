@@ -1,6 +1,11 @@
 """Names in SQL, quoted as each protocol has them: whatever a name holds, it stays one name."""
 
+import re
+
 from diskproof.results.record import Protocol
+
+VARIABLE = re.compile(r"[a-z_][a-z0-9_.]*")
+"""A variable's name, which stands in SQL as it is."""
 
 
 def quoted(protocol: Protocol, *parts: str) -> str:

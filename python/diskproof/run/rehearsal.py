@@ -1,6 +1,7 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from diskproof import disk, load
@@ -8,10 +9,8 @@ from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Phases, Plan
 from diskproof.run.dataset import check_stopped
-from diskproof.run.given import check_given
 from diskproof.run.option_files import left_out_in_words, server_variables
 from diskproof.server.base import ServerError, ServerKind
-from diskproof.server.given import GivenServer
 from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
@@ -28,22 +27,28 @@ from diskproof.system.temporary import temporary_folder
 from diskproof.workload.arguments import check_arguments, prepare_arguments, run_arguments, verb_options
 from diskproof.workload.fileio import descriptors
 
+if TYPE_CHECKING:
+    from diskproof.server.given import GivenServer
+
 
 def check(
-    file: StudyFile, plan: Plan, servers: Mapping[str, ServerKind], given: dict[str, GivenServer]
+    file: StudyFile, plan: Plan, servers: Mapping[str, ServerKind], given: dict[str, "GivenServer"]
 ) -> Iterator[str]:
     """Refuse what a run could only find out later; yield what must be known of it before."""
     check_claims(file.study, placed(file.study, plan))
     check_fio(file.study, plan)
     yield from check_variables(file.study, plan, servers)
-    yield from check_given(file.study, plan, given)
+    if given:
+        from diskproof.run.given import check_given  # noqa: PLC0415 - it loads all that a trial needs
+
+        yield from check_given(file.study, plan, given)
     if load.is_installed():
         yield from rehearse(file, plan, given)
     else:
         yield "diskproof-load is not installed, so the workloads were not checked"
 
 
-def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> list[str]:
+def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, "GivenServer"]) -> list[str]:
     """Refuse now what the programs would refuse after the data sets are loaded.
 
     Return what of the user's SQL will be left out.
@@ -73,7 +78,7 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, GivenServer]) -> l
     return list(dict.fromkeys(notes))
 
 
-def _in_place_of(server: ServerChoice, given: GivenServer | None, named: str | None) -> str:
+def _in_place_of(server: ServerChoice, given: "GivenServer | None", named: str | None) -> str:
     """Return the URL of no server, with what statements find on this one."""
     url = f"null:{of(server.family).protocol or server.family}"
     if given is None:
@@ -88,7 +93,7 @@ def _rehearse_load(
     phases: Phases,
     seed: int,
     url: str,
-    given: GivenServer | None,
+    given: "GivenServer | None",
     *,
     fenced: bool,
 ) -> list[str]:

@@ -9,11 +9,6 @@ from diskproof.results.plan import Plan
 from diskproof.study.read import StudyError, StudyFile
 
 
-def earlier_runs(out: Path, study: str) -> list[Path]:
-    """Return the folders of a study's runs, the newest first."""
-    return folders([out / study])
-
-
 def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
     """Return the newest run of this study and plan; runs at other scales lie in the same folder.
 
@@ -21,7 +16,7 @@ def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
     RunFolderError if there is no run at all, StudyError if none has these cells.
     """
     root = out / file.name
-    runs = earlier_runs(out, file.name)
+    runs = folders([root])
     if not runs:
         raise RunFolderError(f"there is no run under {root} to resume; start one without --resume")
     differences = []

@@ -10,7 +10,6 @@ from diskproof.families import of
 from diskproof.refusal import RefusalError
 from diskproof.results.record import Protocol
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE
-from diskproof.run.bench import RUNTIME
 from diskproof.server.base import Running, ServerKind
 from diskproof.study.design import Dilation
 from diskproof.study.model import Study
@@ -131,6 +130,8 @@ def check_slower(own_time: TrialTime, servers: Iterable[ServerKind]) -> None:
     """Refuse time that is slower than the machine's if something here cannot follow it."""
     if own_time.dilation == 1:
         return
+    from diskproof.run.bench import RUNTIME  # noqa: PLC0415 - it loads all that a trial needs
+
     started = [kind.facts for kind in servers if of(kind.facts.family).protocol is not None]
     if started and os.statvfs(RUNTIME).f_flag & os.ST_NOEXEC:
         raise RefusalError(

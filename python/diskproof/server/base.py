@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from diskproof.database.variables import NAME
 from diskproof.families import of
 from diskproof.families.facts import FamilyFacts, Level
+from diskproof.families.names import VARIABLE
 from diskproof.families.samples import Samples, Status
 from diskproof.families.values import same
 from diskproof.refusal import RefusalError
@@ -438,6 +438,6 @@ def user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[st
 def variable_name(given: str) -> str:
     """Return the server's spelling of a variable's name; ServerError if it is none."""
     name = given.replace("-", "_").lower()
-    if not NAME.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         raise ServerError(f"{given!r} is not the name of a server variable; correct it in the study's tuning")
     return name

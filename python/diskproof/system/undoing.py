@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.database.secret import Secret
-from diskproof.database.variables import put_back
 from diskproof.families.address import parse
 from diskproof.refusal import RefusalError
 from diskproof.system import programs, shared_memory
@@ -201,6 +200,8 @@ def put_slice_back(entry: Entry) -> list[Undone]:
 
 def put_variable_back(entry: Entry) -> list[Undone]:
     """Set a variable of a server that is there already as it was, unless somebody has set it since."""
+    from diskproof.database.variables import put_back  # noqa: PLC0415 - it loads a driver
+
     name, ours, address = entry["variable"], entry["ours"], parse(entry["url"])
     what = f"`{name}` = {ours} on {address}"
     secret = Secret(entry.get("password_file"), entry.get("password_env"))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from diskproof.families.mysql import MYSQL
 from diskproof.reading import MIB, read_text
@@ -14,11 +15,13 @@ from diskproof.server.lifecycle import answer_of, complaint_of
 from diskproof.server.log import ServerLog
 from diskproof.server.mysql import options
 from diskproof.server.mysql.installation import Installation, parse_options
-from diskproof.server.mysql.running import MysqlRunning
 from diskproof.server.process import RECOVERY_LIMIT_S, ServerProgram
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Started
 from diskproof.system.temporary import temporary_folder
+
+if TYPE_CHECKING:
+    from diskproof.server.mysql.running import MysqlRunning
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
@@ -202,7 +205,9 @@ class MysqlServer(ServerProgram):
         path.write_text(options.configuration(self.installation, dirs, settings.merged(), settings.endpoint))
         return [str(self.installation.binary), f"--defaults-file={path}"]
 
-    def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> MysqlRunning:
+    def _running(self, dirs: Dirs, settings: Settings, process: Started, log: ServerLog) -> "MysqlRunning":
+        from diskproof.server.mysql.running import MysqlRunning  # noqa: PLC0415 - it needs the driver
+
         running = MysqlRunning(self.facts, dirs, settings, process, log)
         running.installation = running.release = self.installation
         running.reading = partial(self._reading, settings.merged())
