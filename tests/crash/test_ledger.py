@@ -176,7 +176,7 @@ def test_kept_and_lost_make_up_the_promises_whatever_is_missing(seed: int) -> No
     ledger = after(*(entry(*key) for key in there))
     found = outcome(ledger, keys)
     assert found.lost == len(keys) - len(there)
-    assert {one.key for one in lost_of(told(*keys), ledger, CUT_US)} == set(keys) - set(there)
+    assert {one.key for one in lost_of(told(*keys), ledger.there, CUT_US)} == set(keys) - set(there)
     assert not found.is_broken
     assert found.unacknowledged_present == 0
 

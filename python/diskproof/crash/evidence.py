@@ -140,7 +140,7 @@ def keep(
         tables = ledger.checked.model_dump_json(indent=1) + "\n"
         (folder / "tables.json").write_text(tables, encoding="utf-8")
     if ledger is not None:
-        lost = lost_of(told, ledger, cut_us)
+        lost = lost_of(told, ledger.there, cut_us)
         if isinstance(ledger, Ids):
             _write_rows(
                 folder / "lost.csv", ("id", "acknowledged_at_us"), ((*one.key, one.at_us) for one in lost)

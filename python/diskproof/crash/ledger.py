@@ -1,9 +1,8 @@
 """The database compared with its acknowledgements after recovery. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import LedgerOutcome
@@ -72,14 +71,6 @@ class Ledger:
     def there(self) -> Counter[Key]:
         """The transactions in the database, each with how often it holds them."""
         return Counter((whole(client), whole(number)) for client, number, *_ in self.entries)
-
-
-class Keyed(Protocol):
-    """Tables in which each transaction has a row."""
-
-    @property
-    def there(self) -> Counter[Key]:
-        """The transactions in the database, each with how often it holds them."""
 
 
 def read_acknowledgements(text: str) -> list[Acknowledgement]:
@@ -151,7 +142,7 @@ def outcome(
     `there` counts how often the database holds each transaction.
     """
     promised = [one for one in told if one.at_us <= cut_us]
-    lost = [one for one in promised if one.key not in there]
+    lost = lost_of(promised, there, cut_us)
     kept = [one for one in promised if one.key in there]
     keys = {one.key for one in promised}
     return LedgerOutcome(
@@ -169,9 +160,8 @@ def outcome(
     )
 
 
-def lost_of(told: Sequence[Acknowledgement], held: Keyed, cut_us: int) -> list[Acknowledgement]:
+def lost_of(told: Sequence[Acknowledgement], there: Container[Key], cut_us: int) -> list[Acknowledgement]:
     """Return the acknowledged transactions that are missing."""
-    there = held.there
     return [one for one in told if one.at_us <= cut_us and one.key not in there]
 
 
