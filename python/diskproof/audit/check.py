@@ -105,6 +105,12 @@ class Evidence:
             raise NothingToCheckError(why)
 
     @property
+    def table(self) -> str:
+        """The table of the study that says how long the trial is warmed up and measured."""
+        own = self.cell.workload in self.plan.phases
+        return f"[workloads.{self.cell.workload}]" if own else "[design]"
+
+    @property
     def work(self) -> str:
         """What is counted: transactions, or requests of a load on bare files."""
         return "requests" if self.metric == "requests_per_s" else "transactions"

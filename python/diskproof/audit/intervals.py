@@ -1,12 +1,15 @@
 """Checks of throughput over time: stalls that an average hides, and measuring before it had settled."""
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, note, warning
-from diskproof.audit.load import SERIES_BINS, untold_intervals
 from diskproof.results.record import recorded
-from diskproof.wording import per_s, seconds, share
+from diskproof.stats.series import batch_mean, mser5
+from diskproof.wording import per_s, say, seconds, share
+
+SERIES_BINS = 20
+"""What MSER-5 needs: four batches of five."""
 
 FEWEST_INTERVALS = 5
 """Of fewer, the worst and the scatter say nothing. A judgement."""
@@ -24,6 +27,61 @@ WORST = 0.5
 BRIEF_S = 30.0
 """Linux writes a page back 30 s after it was changed (vm.dirty_expire_centisecs): a shorter run may
 never have waited for the disk."""
+
+
+@check(
+    "steady",
+    reason="The mean of a series that still rises or falls depends on when it was measured.",
+    remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]` or the workload's own table",
+    source="White, Cobb and Spratt, WSC 2000 (MSER-5); Barrett et al., OOPSLA 2017",
+    elsewhere="warm up for longer and do not count it, then measure for longer",
+)
+def steady(evidence: Evidence) -> Iterator[Said]:
+    """Find throughput that had not settled when the measured phase began, or never did."""
+    load, series = evidence.steady_load, evidence.throughputs_per_s
+    if len(series) < SERIES_BINS:
+        yield untold_intervals(series, SERIES_BINS)
+        return
+    cut = mser5(series)
+    # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.
+    at = cut.cut_bins if cut.steady else len(series) // 2
+    if at < 2:
+        return
+    before, after = batch_mean(series[:at]), batch_mean(series[at:])
+    if before.mean <= 0 or after.mean <= 0:
+        return
+    apart = abs(after.mean - before.mean) > before.half_width + after.half_width
+    change = after.mean / before.mean - 1
+    bin_s = evidence.interval_s or load.known_seconds / len(series)
+    if cut.steady:
+        biased = abs(after.mean / (load.transactions_per_s or before.mean) - 1) > evidence.plan.same_within
+        if apart and biased:
+            yield warning(
+                "the first {time} of the measured phase still belong to the warm-up: throughput after them "
+                "changes by {change:+.0f}",
+                say(
+                    "`warm_up_s = {least:most}` or more in `{table}`",
+                    least=evidence.plan.phases_of(evidence.cell).warm_up_s + at * bin_s,
+                    table=evidence.table,
+                ),
+                time=seconds(at * bin_s),
+                change=share(change),
+            )
+    elif apart and abs(change) > evidence.plan.same_within:
+        yield warning(
+            "throughput never became steady: it changes by {change:+.0f} from the first half of the measured "
+            "phase to the second",
+            change=share(change),
+        )
+
+
+def untold_intervals(series: Sequence[float], needed: int) -> Untold:
+    """Return what is missing of a course over time: all of it, or more intervals than there are."""
+    if not series:
+        return Untold("throughput in intervals")
+    return Untold(
+        "{needed} intervals of throughput (there {there:is|are} {there})", needed=needed, there=len(series)
+    )
 
 
 @check(

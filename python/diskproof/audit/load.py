@@ -1,7 +1,7 @@
 """Checks of what the load generator measured."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from diskproof.audit.check import (
     Apart,
@@ -21,7 +21,6 @@ from diskproof.results.imported import ImportedResult
 from diskproof.results.load import LoadError, LoadResult
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.stats.quantiles import known_percentiles, observations_for
-from diskproof.stats.series import batch_mean, mser5
 from diskproof.wording import NOTHING, Message, counted, ms, per_s, printed, say, seconds, share, us
 
 LITTLE_TOLERANCE = 0.03
@@ -60,9 +59,6 @@ ROWS_TOLERANCE = 0.02
 
 SHORTEST_JOB_S = 1.0
 """Below this, starting threads and connecting are a visible part of a job: some ms each. A judgement."""
-
-SERIES_BINS = 20
-"""What MSER-5 needs: four batches of five."""
 
 RATES = ("rate", "tx-rate", "max-tx-rate", "rate limit", "rate_iops", "rate_limit")
 """Options that set a rate, in several tools."""
@@ -162,7 +158,7 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
         say(
             "`measure_s = {least:most}` or more in `{table}`, or fewer `clients`",
             least=math.ceil(max(2 * measured_s, longest_us / 1e5)),
-            table=_table(evidence),
+            table=evidence.table,
         ),
         accounted=accounted,
         longest=seconds(longest_us / 1e6),
@@ -221,7 +217,7 @@ def tail(evidence: Evidence) -> Iterator[Said]:
 )
 def short(evidence: Evidence) -> Iterator[Said]:
     """Find too few transactions for the figures that are reported."""
-    load, table = evidence.load, _table(evidence)
+    load, table = evidence.load, evidence.table
     if evidence.metric == "seconds":
         yield from _short_job(load)
         return
@@ -273,15 +269,6 @@ def _counted(load: LoadResult) -> int:
     if load.transactions is None and load.seconds:
         return round(load.transactions_per_s * load.seconds)
     return load.known_transactions
-
-
-def untold_intervals(series: Sequence[float], needed: int) -> Untold:
-    """Return what is missing of a course over time: all of it, or more intervals than there are."""
-    if not series:
-        return Untold("throughput in intervals")
-    return Untold(
-        "{needed} intervals of throughput (there {there:is|are} {there})", needed=needed, there=len(series)
-    )
 
 
 def _short_job(load: LoadResult) -> Iterator[Said]:
@@ -471,56 +458,4 @@ def client(evidence: Evidence) -> Iterator[Said]:
             "each reply waited {delay} for the load generator, {share:.1f} of a transaction's latency",
             delay=us(account.delay_mean_us),
             share=share(delayed),
-        )
-
-
-def _table(evidence: Evidence) -> str:
-    """Return the table of the study that says how long the trial is warmed up and measured."""
-    own = evidence.cell.workload in evidence.plan.phases
-    return f"[workloads.{evidence.cell.workload}]" if own else "[design]"
-
-
-@check(
-    "steady",
-    reason="The mean of a series that still rises or falls depends on when it was measured.",
-    remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]` or the workload's own table",
-    source="White, Cobb and Spratt, WSC 2000 (MSER-5); Barrett et al., OOPSLA 2017",
-    elsewhere="warm up for longer and do not count it, then measure for longer",
-)
-def steady(evidence: Evidence) -> Iterator[Said]:
-    """Find throughput that had not settled when the measured phase began, or never did."""
-    load, series = evidence.steady_load, evidence.throughputs_per_s
-    if len(series) < SERIES_BINS:
-        yield untold_intervals(series, SERIES_BINS)
-        return
-    cut = mser5(series)
-    # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.
-    at = cut.cut_bins if cut.steady else len(series) // 2
-    if at < 2:
-        return
-    before, after = batch_mean(series[:at]), batch_mean(series[at:])
-    if before.mean <= 0 or after.mean <= 0:
-        return
-    apart = abs(after.mean - before.mean) > before.half_width + after.half_width
-    change = after.mean / before.mean - 1
-    bin_s = evidence.interval_s or load.known_seconds / len(series)
-    if cut.steady:
-        biased = abs(after.mean / (load.transactions_per_s or before.mean) - 1) > evidence.plan.same_within
-        if apart and biased:
-            yield warning(
-                "the first {time} of the measured phase still belong to the warm-up: throughput after them "
-                "changes by {change:+.0f}",
-                say(
-                    "`warm_up_s = {least:most}` or more in `{table}`",
-                    least=evidence.plan.phases_of(evidence.cell).warm_up_s + at * bin_s,
-                    table=_table(evidence),
-                ),
-                time=seconds(at * bin_s),
-                change=share(change),
-            )
-    elif apart and abs(change) > evidence.plan.same_within:
-        yield warning(
-            "throughput never became steady: it changes by {change:+.0f} from the first half of the measured "
-            "phase to the second",
-            change=share(change),
         )

@@ -46,7 +46,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     virtual.disk_errors,
     virtual.virtual_bytes,
     host.host_busy,
-    load.steady,
+    intervals.steady,
     load.tail,
     load.short,
     files.whole_phase,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from diskproof.audit import files, host, hosts, kinds, load, server, storage, virtual
+from diskproof.audit import files, host, hosts, intervals, kinds, load, server, storage, virtual
 from diskproof.audit.check import Evidence
 from diskproof.results.load import Operation, Rate
 from diskproof.results.machine import BlockDevice, Machine, PoolFacts, PoolMember, PoolPart
@@ -229,7 +229,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         "other work took 32%",
         trial(),
     ),
-    Case(load.steady, trial(series=RISING, rate=333.0), "first 10 s", trial(series=FLAT, rate=430.0)),
+    Case(intervals.steady, trial(series=RISING, rate=333.0), "first 10 s", trial(series=FLAT, rate=430.0)),
     Case(
         load.tail,
         trial(load__latency_us__percentiles={**_LATENCY.percentiles, "95": _LATENCY.mean * 0.5}),

@@ -32,7 +32,7 @@ INSTEAD = {
 """Why a result supports nothing, by the check that found an error."""
 
 USES: tuple[Use, ...] = (
-    Use("a rate that lasts", (load.steady, intervals.stalls, intervals.warm_up)),
+    Use("a rate that lasts", (intervals.steady, intervals.stalls, intervals.warm_up)),
     Use(
         "a typical latency",
         (load.littles_law, load.tail, figures.latency_order, figures.mean_bounds),
