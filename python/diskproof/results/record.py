@@ -54,8 +54,12 @@ class NotRecordedError(Exception):
 
     def __init__(self, what: str | Message) -> None:
         """Name the figure in words that fit before "was not recorded": ``the number of clients``."""
+        super().__init__()
         self.what = as_message(what)
-        super().__init__(f"{self.what.text} was not recorded")
+
+    def __str__(self) -> str:
+        """Return the words, which most who catch it do not need."""
+        return f"{self.what.text} was not recorded"
 
 
 Told = TypeVar("Told")
