@@ -15,6 +15,9 @@ from diskproof import disk
 from diskproof.cli import call
 from diskproof.cli.disk import VERBS
 from diskproof.storage import attached, filesystem, virtual
+from diskproof.storage.kinds import directory
+from diskproof.storage.kinds.base import StorageError
+from diskproof.study.places import PlaceChoice
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
 from diskproof.system.run_processes import processes_of
@@ -157,10 +160,19 @@ def test_a_disk_in_slow_time_is_profiled_in_its_own(folder: Path, capsys: Screen
     _, out, _ = said(capsys, "profile", "slow", *options)
     assert time.monotonic() - began_s > 8 * 0.2
     assert "time passed 8 times slower" in " ".join(out.split())
+    assert "its time is 8 times slower" in said(capsys, "list")[1]
     cell = json.loads((folder / "p.json").read_text())["cells"][0]
     assert "clocksource=clock_gettime" in cell["job"]
     assert 0.2 <= cell["seconds"] < 0.4
     assert COMMAND_US / 2 < cell["requests"]["mean_us"] < 2 * COMMAND_US
+
+
+@needs_root
+def test_no_study_runs_on_a_disk_in_slow_time(capsys: Screen) -> None:
+    assert said(capsys, *SLOW, "--size", "128MiB", "--dilation", "2")[0] == 0
+    [one] = attached.attachments()
+    with pytest.raises(StorageError, match="is 2 times slower: leave it to the study"):
+        directory.check("here", PlaceChoice(directory=one.mount_point), 0)
 
 
 @needs_root

@@ -119,12 +119,13 @@ class RemoteLoads:
 
         Without an answer nothing more can be asked: a later one would be taken for another's.
         """
-        self.awaited = False
         try:
             heard = self._line.hear(limit_s)
         except TimeoutError:
+            self.awaited = False
             self._lost = "the load's machines did not answer"
             raise LoadFailedError(self._lost) from None
+        self.awaited = False
         if heard is None:
             signal.raise_signal(signal.SIGTERM)
             raise LoadFailedError("the head of the run is gone")

@@ -54,7 +54,7 @@ class NotRecordedError(Exception):
 
     def __init__(self, what: str | Message) -> None:
         """Name the figure in words that fit before "was not recorded": ``the number of clients``."""
-        super().__init__()
+        super().__init__(what)
         self.what = as_message(what)
 
     def __str__(self) -> str:

@@ -73,6 +73,10 @@ def _lines(one: Attachment) -> Iterator[Text]:
     yield Text.assemble(Text(one.name, style="bold"), Text(f"  {one.facts.device}, {size}"))
     yield Text(f"  {one.block}")
     yield Text(f"  {one.mount_point or 'not mounted'}")
+    if one.dilation > 1:
+        yield Text(
+            f"  its time is {one.dilation} times slower: only `disk profile` and `disk clone` follow it"
+        )
     if not one.alive:
         yield Text("  its program has ended: run `diskproof clean`")
 

@@ -57,9 +57,8 @@ def answer(analysis: Analysis) -> str:
     """Return the answer in one sentence; with the rows below it needs no more."""
     safety = analysis.safety
     if safety and safety.made:
-        return " ".join(
-            filter(None, (_of_cuts(analysis, safety), _largest(analysis) if _says_speed(analysis) else ""))
-        )
+        faster = f" {_largest(analysis)}" if _says_speed(analysis) else ""
+        return f"{_of_cuts(analysis, safety)}{faster}"
     if not has_verdict(analysis):
         return "" if analysis.trials_valid and not analysis.varying else why_no_verdict(analysis)
     if is_of_limits(analysis):
@@ -83,7 +82,9 @@ def cost(analysis: Analysis) -> str:
     (first, least), (last, most) = found if len(found) == 2 else (by_size[0], by_size[-1])
     if numbers.time(least.estimate) == numbers.time(most.estimate):
         where = _shared([one for one, _ in found])
-        return f"Waiting for the disk adds {_time(least, most)} to each commit{where}."
+        return (
+            f"Waiting for the disk adds {_time(least, *(cost for _, cost in found))} to each commit{where}."
+        )
     then = f"{'up to ' if found[2:] else ''}{_time(most)}{conditions(_differing(first, last))}"
     return f"Waiting for the disk adds {_time(least)} to each commit{conditions(first.held)}, {then}."
 
@@ -91,9 +92,11 @@ def cost(analysis: Analysis) -> str:
 def _time(*costs_us: Interval) -> str:
     """Return a time with its interval, or that of several: ``280 µs (250 to 320 µs)``."""
     whole = over_conditions(costs_us)
-    low, high = numbers.time(whole.low or 0.0), numbers.time(whole.high or 0.0)
+    if whole.low is None or whole.high is None:
+        return numbers.time(costs_us[0].estimate)
+    low, high = numbers.time(whole.low), numbers.time(whole.high)
     ends = f"{low.removesuffix(high.lstrip('0123456789.'))} to {high}"
-    return f"{numbers.time(costs_us[0].estimate)}{f' ({ends})' if whole.high else ''}"
+    return f"{numbers.time(costs_us[0].estimate)} ({ends})"
 
 
 def _differing(first: Verdict, other: Verdict) -> verdict_words.Levels:

@@ -42,9 +42,8 @@ def slow_time(plan: Plan) -> str:
     """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
     if plan.dilation == 1:
         return ""
-    slower = f"time ran {plan.dilation} times slower"
     counts = f"each counts as {plan.cpus_count}; " if plan.cpus_count > 1 else ""
-    return f" ({counts}{slower}, figures are converted)"
+    return f" ({counts}time ran {plan.dilation} times slower, figures are converted)"
 
 
 def servers(analysis: Analysis) -> str:

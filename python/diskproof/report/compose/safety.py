@@ -38,11 +38,8 @@ def section(analysis: Analysis) -> Section:
     safety = analysis.safety
     if safety is None:
         return Section("", ())
-    blocks: Iterator[PageBlock | Section] = (
-        _blocks(safety)
-        if safety.made
-        else iter([Paragraph("No cut has been made yet. Continue with `--resume`.")])
-    )
+    nothing: list[PageBlock | Section] = [Paragraph("No cut has been made yet. Continue with `--resume`.")]
+    blocks = _blocks(safety) if safety.made else nothing
     return Section("Safety", tuple(blocks), anchor="safety", contents="Safety")
 
 
@@ -165,8 +162,7 @@ def worst_loss(one: CutAnswer) -> str:
         return f"none in {count(states, 'state')}" if states else "nothing"
     if one.window_s is None:
         return NOT_OBSERVED
-    window = said.seconds(one.window_s.worst)
-    return f"{'≥ ' if one.open_windows else ''}{window} of {said.taken(one.cell)}s"
+    return f"{'≥ ' if one.open_windows else ''}{said.seconds(one.window_s.worst)} of {said.taken(one.cell)}s"
 
 
 def _number(figure: float | None) -> str:
