@@ -93,3 +93,13 @@ def test_only_pairs_of_positive_values() -> None:
         anytime_ratio([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="positive"):
         anytime_ratio([0.0, 1.0], [1.0, 1.0])
+
+
+def test_a_wild_last_block_does_not_leave_the_ratio_outside_of_its_interval() -> None:
+    disk, dram = [159.0, 157.0, 127.0, 132.0, 2878.0], [38646.0, 46539.0, 42967.0, 43099.0, 31068.0]
+    sure = anytime_ratio(disk[:4], dram[:4]).interval
+    wild = anytime_ratio(disk, dram)
+    assert sure.high is not None and sure.high < wild.interval.estimate
+    assert wild.interval.low == sure.low
+    assert wild.interval.high == wild.interval.estimate
+    assert wild.p is not None and wild.p < 0.05, "that they differ stays decided"

@@ -24,7 +24,7 @@ def anytime_ratio(numerators: Sequence[float], denominators: Sequence[float]) ->
     """Return the ratio of two positive quantities from pairs, in the order in which these were observed.
 
     Interval and p are the narrowest and the least that any look so far gave, which are valid too: what was
-    decided once stays decided. The interval has no ends while there are too few pairs.
+    decided once stays decided. The interval holds the ratio, and has no ends while there are too few pairs.
     """
     differences = log_ratios(numerators, denominators)
     ends: list[tuple[float, float]] = []
@@ -39,8 +39,10 @@ def anytime_ratio(numerators: Sequence[float], denominators: Sequence[float]) ->
         ends.append((center - t * error, center + t * error))
         p = min(p, _p(center / error, n) if error > 0 else float(center == 0))
     low, high = max((low for low, _ in ends), default=None), min((high for _, high in ends), default=None)
-    if low is not None and high is not None and low > high:  # at most in one of 20 runs
-        low, high = ends[-1]
+    if low is not None and high is not None:
+        if low > high:  # at most in one of 20 runs
+            low, high = ends[-1]
+        low, high = min(low, center), max(high, center)  # after a wild block the ratio may lie beside it
     interval = Interval(
         estimate=math.exp(center),
         low=None if low is None else math.exp(low),
