@@ -41,8 +41,10 @@ pub struct Client {
     course: Course,
     marker: Marker,
     step: Step,
-    /// Numbers of the statements that the connection has prepared; `None`: the server has refused it.
+    /// Numbers of the statements that the connection has prepared; `None`: not yet, or the server has refused it.
     prepared: HashMap<Vec<u8>, Option<usize>>,
+    /// Those that are to be prepared, the next one last.
+    unprepared: Vec<Vec<u8>>,
     /// The statement under way.
     sent: Option<Recorded>,
     sent_us: u64,
@@ -61,6 +63,7 @@ impl Client {
             shared,
             step: Step::Due,
             prepared: HashMap::new(),
+            unprepared: Vec::new(),
             sent: None,
             sent_us: 0,
             free_us: 0,
@@ -113,25 +116,36 @@ impl Client {
         }
     }
 
-    /// Asks for the next statement to be prepared, if it was in the log and is not yet on this connection.
+    /// Asks for a statement to be prepared, if one was in the log and is not yet on this connection.
     fn prepare(&mut self, args: &mut Args) -> Option<Next> {
-        let bound = self.course.next.as_ref()?.bound.as_ref()?;
-        let is_known = self.prepared.contains_key(&bound.sql);
-        if is_known || self.prepared.len() >= MOST_PREPARED {
+        let next = self.course.next.as_ref();
+        if let Some(bound) = next.and_then(|next| next.bound.as_ref())
+            && self.prepared.len() < MOST_PREPARED
+            && !self.prepared.contains_key(&bound.sql)
+        {
+            self.prepared.insert(bound.sql.clone(), None);
+            self.unprepared.push(bound.sql.clone());
+        }
+        // In a transaction, PostgreSQL would give that up with what it refuses.
+        if self.course.in_transaction && !self.shared.is_mysql() {
             return None;
         }
-        args.begin_sql().extend_from_slice(&bound.sql);
+        args.begin_sql().extend_from_slice(self.unprepared.last()?);
         self.step = Step::Prepare;
         Some(Next::Prepare)
     }
 
     fn take_up_preparation(&mut self, is_done: bool) {
-        let next = self.course.next.as_ref();
-        if let Some(bound) = next.and_then(|next| next.bound.as_ref()) {
-            let count = self.prepared.values().flatten().count();
-            let number = is_done.then_some(count);
-            self.prepared.insert(bound.sql.clone(), number);
+        let count = self.prepared.values().flatten().count();
+        if let Some(sql) = self.unprepared.pop() {
+            self.prepared.insert(sql, is_done.then_some(count));
         }
+    }
+
+    /// What was prepared is gone.
+    fn forget_preparations(&mut self) {
+        self.prepared.clear();
+        self.unprepared.clear();
     }
 
     /// A reply, or a refusal, to what was sent last.
@@ -199,7 +213,7 @@ impl Script for Client {
         }
         if self.course.connection == Connection::Another {
             self.step = Step::Connect;
-            self.prepared.clear();
+            self.forget_preparations();
             self.course.connection = Connection::New;
             let type_index = self.shared.connect_type;
             return Some(Next::Reconnect { type_index });
@@ -266,11 +280,11 @@ impl Script for Client {
         if let Some(sent) = self.sent.take() {
             self.course.pass(&sent);
         }
-        self.prepared.clear();
-        if self.step == Step::Prepare {
-            // It may be why.
-            self.take_up_preparation(false);
-        }
+        // A preparation may be why.
+        let is_why = self.step == Step::Prepare;
+        let refused = self.unprepared.pop().filter(|_| is_why);
+        self.forget_preparations();
+        self.prepared.extend(refused.map(|sql| (sql, None)));
         let commit = self.marker.lose(self.step == Step::Beside(Beside::Mark));
         self.count_commit(commit);
         self.leave_transaction("the connection was lost in its transaction");

@@ -108,19 +108,26 @@ fn sent(workload: &ReplayWorkload, refused: &str) -> Vec<String> {
     sent
 }
 
-/// The steps of a replay of two executions of one statement, and its certificate. The preparation is refused with this
-/// code, or loses the connection.
-fn steps(fault: Option<&str>) -> (Vec<String>, serde_json::Value) {
-    let execution = |value: &str| Statement {
-        sql: format!("SELECT a FROM t LIMIT {value}").into_bytes(),
-        bound: Some(Bound {
-            sql: b"SELECT a FROM t LIMIT ?".to_vec(),
-            values: vec![Value::Text(value.as_bytes().to_vec()), Value::Null],
-        }),
-        ..Statement::default()
-    };
-    let said = ["5", "6"].map(execution).into_iter();
-    let workload = workload_from(Dialect::Mysql, said, 0, false, None);
+/// The steps of a replay in which a SELECT that ends in a number was prepared, and its certificate. Preparations are
+/// refused with this code, or lose the connection.
+fn steps(
+    dialect: Dialect,
+    statements: &[&str],
+    fault: Option<&str>,
+) -> (Vec<String>, serde_json::Value) {
+    let mark = if dialect == Dialect::Mysql { "?" } else { "$1" };
+    let said = statements.iter().map(|sql| {
+        let parts = sql.rsplit_once(' ').filter(|_| sql.starts_with("SELECT"));
+        Statement {
+            sql: sql.as_bytes().to_vec(),
+            bound: parts.map(|(before, value)| Bound {
+                sql: format!("{before} {mark}").into_bytes(),
+                values: vec![Value::Text(value.as_bytes().to_vec()), Value::Null],
+            }),
+            ..Statement::default()
+        }
+    });
+    let workload = workload_from(dialect, said, 0, false, None);
     let mut script = workload.script(0);
     let mut args = Args::default();
     let mut steps = Vec::new();
@@ -165,11 +172,12 @@ fn steps(fault: Option<&str>) -> (Vec<String>, serde_json::Value) {
 
 #[test]
 fn what_was_prepared_is_prepared_once_and_bound() {
+    let texts = ["SELECT a FROM t LIMIT 5", "SELECT a FROM t LIMIT 6"];
+    let steps = |fault| steps(Dialect::Mysql, &texts, fault);
     let (made, told) = steps(None);
     let prepares = "prepare SELECT a FROM t LIMIT ?";
     assert_eq!(made, [prepares, "0 of 5, 2", "0 of 6, 2"]);
     assert_eq!([&told["prepared"], &told["prepared_as_text"]], [2, 0]);
-    let texts = ["SELECT a FROM t LIMIT 5", "SELECT a FROM t LIMIT 6"];
     let (made, told) = steps(Some("1295"));
     assert_eq!(made, [&[prepares], &texts[..]].concat());
     assert_eq!([&told["prepared"], &told["prepared_as_text"]], [0, 2]);
@@ -178,6 +186,35 @@ fn what_was_prepared_is_prepared_once_and_bound() {
     let (made, told) = steps(Some("lost"));
     assert_eq!(made, [&[prepares], &texts[..]].concat());
     assert_eq!([&told["prepared"], &told["prepared_as_text"]], [0, 2]);
+}
+
+#[test]
+fn postgresql_is_asked_to_prepare_between_transactions_only() {
+    let log = [
+        "BEGIN",
+        "SELECT a+ 1",
+        "SELECT b+ 2",
+        "COMMIT",
+        "BEGIN",
+        "SELECT b+ 3",
+        "COMMIT",
+    ];
+    let prepares = ["prepare SELECT b+ $1", "prepare SELECT a+ $1"];
+    let (made, told) = steps(Dialect::Postgres, &log, None);
+    let expected = [&log[..4], &prepares, &["BEGIN", "0 of 3, 2", "COMMIT"]].concat();
+    assert_eq!(made, expected);
+    assert_eq!([&told["prepared"], &told["prepared_as_text"]], [1, 2]);
+    let (made, _) = steps(Dialect::Postgres, &log, Some("42P18"));
+    assert_eq!(made, [&log[..4], &prepares, &log[4..]].concat());
+    // MySQL's transactions go on.
+    let (made, _) = steps(Dialect::Mysql, &log[..4], None);
+    let expected = [
+        "prepare SELECT a+ ?",
+        "0 of 1, 2",
+        "prepare SELECT b+ ?",
+        "1 of 2, 2",
+    ];
+    assert_eq!(made, [&["BEGIN"], &expected[..], &["COMMIT"]].concat());
 }
 
 #[test]
