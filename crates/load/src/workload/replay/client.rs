@@ -1,12 +1,12 @@
 //! One client of a replay: the statements of its course, at their times and in the order of commits.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
 use super::Shared;
 use super::course::{Connection, Course};
 use super::marks::{Beside, DEADLOCK, Marker};
+use super::prepared::Prepared;
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply, ServerError};
 use crate::recording::Recorded;
@@ -17,8 +17,6 @@ const FIRST_LOOK_US: u64 = 20;
 const LONGEST_LOOK_US: u64 = 1000;
 /// A commit that does not come in this time will not come: the order is given up for this statement.
 const LONGEST_HOLD_US: u64 = 10_000_000;
-/// Statements that a connection prepares: servers have a limit for all of them, of 16,382 in MySQL.
-const MOST_PREPARED: usize = 500;
 
 /// What the client has done since it was asked to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +39,7 @@ pub struct Client {
     course: Course,
     marker: Marker,
     step: Step,
-    /// Numbers of the statements that the connection has prepared; `None`: not yet, or the server has refused it.
-    prepared: HashMap<Vec<u8>, Option<usize>>,
-    /// Those that are to be prepared, the next one last.
-    unprepared: Vec<Vec<u8>>,
+    prepared: Prepared,
     /// The statement under way.
     sent: Option<Recorded>,
     sent_us: u64,
@@ -62,8 +57,7 @@ impl Client {
             marker: Marker::new(&shared, number),
             shared,
             step: Step::Due,
-            prepared: HashMap::new(),
-            unprepared: Vec::new(),
+            prepared: Prepared::default(),
             sent: None,
             sent_us: 0,
             free_us: 0,
@@ -119,33 +113,18 @@ impl Client {
     /// Asks for a statement to be prepared, if one was in the log and is not yet on this connection.
     fn prepare(&mut self, args: &mut Args) -> Option<Next> {
         let next = self.course.next.as_ref();
-        if let Some(bound) = next.and_then(|next| next.bound.as_ref())
-            && self.prepared.len() < MOST_PREPARED
-            && !self.prepared.contains_key(&bound.sql)
-        {
-            self.prepared.insert(bound.sql.clone(), None);
-            self.unprepared.push(bound.sql.clone());
+        if let Some(bound) = next.and_then(|next| next.bound.as_ref()) {
+            let connections = self.shared.lanes.len() * self.shared.options.copies;
+            self.prepared.ask(&bound.sql, connections);
         }
         // In a transaction, PostgreSQL would give that up with what it refuses.
         if self.course.in_transaction && !self.shared.is_mysql() {
             return None;
         }
-        args.begin_sql().extend_from_slice(self.unprepared.last()?);
+        args.begin_sql()
+            .extend_from_slice(self.prepared.waiting.last()?);
         self.step = Step::Prepare;
         Some(Next::Prepare)
-    }
-
-    fn take_up_preparation(&mut self, is_done: bool) {
-        let count = self.prepared.values().flatten().count();
-        if let Some(sql) = self.unprepared.pop() {
-            self.prepared.insert(sql, is_done.then_some(count));
-        }
-    }
-
-    /// What was prepared is gone.
-    fn forget_preparations(&mut self) {
-        self.prepared.clear();
-        self.unprepared.clear();
     }
 
     /// A reply, or a refusal, to what was sent last.
@@ -153,7 +132,7 @@ impl Client {
         let now_us = self.shared.now_us();
         self.free_us = now_us;
         if self.step == Step::Prepare {
-            self.take_up_preparation(reply.is_ok());
+            self.prepared.conclude(reply.is_ok());
         }
         if let Step::Beside(beside) = self.step {
             let commit = self.marker.conclude_beside(beside, reply.err());
@@ -213,7 +192,7 @@ impl Script for Client {
         }
         if self.course.connection == Connection::Another {
             self.step = Step::Connect;
-            self.forget_preparations();
+            self.prepared = Prepared::default();
             self.course.connection = Connection::New;
             let type_index = self.shared.connect_type;
             return Some(Next::Reconnect { type_index });
@@ -238,7 +217,7 @@ impl Script for Client {
         let is_timed = self.shared.options.speed.is_some();
         let due_us = if is_timed { due_us } else { self.free_us };
         let bound = recorded.bound.as_ref();
-        let number = bound.and_then(|bound| *self.prepared.get(&bound.sql)?);
+        let number = bound.and_then(|bound| *self.prepared.numbers.get(&bound.sql)?);
         let mut counts = self.shared.counts(self.course.client);
         counts.send(due_us, self.free_us, now_us);
         counts.tally.prepared += u64::from(number.is_some());
@@ -280,11 +259,7 @@ impl Script for Client {
         if let Some(sent) = self.sent.take() {
             self.course.pass(&sent);
         }
-        // A preparation may be why.
-        let is_why = self.step == Step::Prepare;
-        let refused = self.unprepared.pop().filter(|_| is_why);
-        self.forget_preparations();
-        self.prepared.extend(refused.map(|sql| (sql, None)));
+        self.prepared.lose(self.step == Step::Prepare);
         let commit = self.marker.lose(self.step == Step::Beside(Beside::Mark));
         self.count_commit(commit);
         self.leave_transaction("the connection was lost in its transaction");

@@ -5,6 +5,7 @@ mod client;
 mod course;
 mod marks;
 mod order;
+mod prepared;
 #[cfg(test)]
 mod tests;
 

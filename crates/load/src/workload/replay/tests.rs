@@ -1,6 +1,7 @@
 //! The order of commits, and what a client sends of its sessions.
 
 use super::order::Order;
+use super::prepared::Prepared;
 use super::{Marks, ReplayOptions, ReplayWorkload};
 use crate::driver::{Args, Dialect, Reply, ServerError};
 use crate::log::{Bound, Event, Sink, Statement, Value, What};
@@ -186,6 +187,30 @@ fn what_was_prepared_is_prepared_once_and_bound() {
     let (made, told) = steps(Some("lost"));
     assert_eq!(made, [&[prepares], &texts[..]].concat());
     assert_eq!([&told["prepared"], &told["prepared_as_text"]], [0, 2]);
+}
+
+#[test]
+fn all_connections_together_prepare_no_more_than_a_server_has_and_memory_holds() {
+    let made = |connections: usize, bytes: usize| {
+        let mut prepared = Prepared::default();
+        for number in 0..1000 {
+            prepared.ask(format!("SELECT {number:bytes$}").as_bytes(), connections);
+            prepared.conclude(true);
+        }
+        let known = |number| {
+            *prepared
+                .numbers
+                .get(format!("SELECT {number:bytes$}").as_bytes())?
+        };
+        let numbers: Vec<_> = (0..1000).filter_map(known).collect();
+        assert!(numbers.iter().copied().eq(0..numbers.len()));
+        numbers.len()
+    };
+    assert_eq!(made(1, 10), 500);
+    assert_eq!(made(100, 10), 160);
+    assert_eq!(made(20_000, 10), 0);
+    // Each has 1.28 MiB, for texts of 64 KiB.
+    assert_eq!(made(100, (64 << 10) - 7), 20);
 }
 
 #[test]

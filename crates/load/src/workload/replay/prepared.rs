@@ -1,0 +1,47 @@
+//! The statements that a client prepares on its connection.
+
+use std::collections::HashMap;
+
+/// What all connections may prepare together: MySQL has at most 16,382 statements, and we and the driver keep each text.
+const MOST: usize = 16_000;
+const MOST_BYTES: usize = 128 << 20;
+
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// Their numbers on the connection; `None`: not yet, or the server has refused it.
+    pub(super) numbers: HashMap<Vec<u8>, Option<usize>>,
+    /// Those that are to be prepared, the next one last.
+    pub(super) waiting: Vec<Vec<u8>>,
+    /// How many the connection has made, and the bytes of all that it asked for, with those that are gone.
+    made: usize,
+    bytes: usize,
+}
+
+impl Prepared {
+    /// Takes up a statement that is to be prepared, unless one of so many connections has enough.
+    pub(super) fn ask(&mut self, sql: &[u8], connections: usize) {
+        // Few of them have no more each than these many.
+        let connections = connections.max(32);
+        let has_room = self.made + self.waiting.len() < MOST / connections
+            && self.bytes + sql.len() <= MOST_BYTES / connections;
+        if has_room && !self.numbers.contains_key(sql) {
+            self.bytes += sql.len();
+            self.numbers.insert(sql.to_vec(), None);
+            self.waiting.push(sql.to_vec());
+        }
+    }
+
+    pub(super) fn conclude(&mut self, is_done: bool) {
+        if let Some(sql) = self.waiting.pop().filter(|_| is_done) {
+            self.numbers.insert(sql, Some(self.made));
+            self.made += 1;
+        }
+    }
+
+    /// The connection is lost; the preparation under way may be why.
+    pub(super) fn lose(&mut self, is_preparing: bool) {
+        let refused = self.waiting.pop().filter(|_| is_preparing);
+        *self = Self::default();
+        self.numbers.extend(refused.map(|sql| (sql, None)));
+    }
+}
