@@ -112,13 +112,16 @@ impl Client {
 
     /// Asks for a statement to be prepared, if one was in the log and is not yet on this connection.
     fn prepare(&mut self, args: &mut Args) -> Option<Next> {
-        let next = self.course.next.as_ref();
-        if let Some(bound) = next.and_then(|next| next.bound.as_ref()) {
+        let (next, is_mysql) = (self.course.next.as_ref(), self.shared.is_mysql());
+        // Without values, PostgreSQL's `?` is an operator, which the driver would take for a mark.
+        if let Some(bound) = next.and_then(|next| next.bound.as_ref())
+            && (is_mysql || !bound.values.is_empty() || !bound.sql.contains(&b'?'))
+        {
             let connections = self.shared.lanes.len() * self.shared.options.copies;
             self.prepared.ask(&bound.sql, connections);
         }
         // In a transaction, PostgreSQL would give that up with what it refuses.
-        if self.course.in_transaction && !self.shared.is_mysql() {
+        if self.course.in_transaction && !is_mysql {
             return None;
         }
         args.begin_sql()

@@ -243,6 +243,22 @@ fn postgresql_is_asked_to_prepare_between_transactions_only() {
 }
 
 #[test]
+fn an_operator_of_postgresql_is_no_mark() {
+    let said = Statement {
+        sql: b"SELECT j ? 'a' FROM t".to_vec(),
+        bound: Bound::read(
+            b"SELECT j ? 'a' FROM t",
+            b"SELECT j ? 'a' FROM t",
+            Dialect::Postgres,
+        ),
+        ..Statement::default()
+    };
+    assert!(said.bound.is_some());
+    let workload = workload_from(Dialect::Postgres, [said].into_iter(), 0, false, None);
+    assert_eq!(sent(&workload, ""), ["SELECT j ? 'a' FROM t"]);
+}
+
+#[test]
 fn what_a_session_leaves_open_is_rolled_back() {
     let open = workload(&["SELECT 1", "BEGIN", "UPDATE t SET a=1"], 0, false);
     assert_eq!(
