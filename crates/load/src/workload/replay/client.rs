@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use super::Shared;
 use super::course::{Connection, Course};
 use super::marks::{Beside, DEADLOCK, Marker};
 use super::prepared::Prepared;
+use super::{Shared, Sort};
 use crate::driver::rows::Rows;
 use crate::driver::{Args, Reply, ServerError};
 use crate::recording::Recorded;
@@ -229,6 +229,10 @@ impl Script for Client {
         self.sent_us = now_us;
         self.step = Step::Statement;
         self.course.in_transaction = !recorded.ends;
+        if self.shared.sort(&recorded) == Sort::Deallocation(true) {
+            self.prepared.numbers.clear();
+            self.prepared.waiting.clear();
+        }
         let type_index = self.shared.types[recorded.fingerprint as usize];
         let next = if let (Some(bound), Some(number)) = (bound, number) {
             bound.put(args);

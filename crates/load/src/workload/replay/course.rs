@@ -110,12 +110,10 @@ impl Course {
         if let Some(reason) = self.shared.leaves_out(&recorded) {
             return self.leave_out(&recorded, reason);
         }
-        let bound = recorded.bound.iter().map(|bound| &bound.sql);
         let fence = &self.shared.options.fence;
-        if bound
-            .chain([&recorded.sql])
-            .any(|sql| fence.admit(sql).is_err())
-        {
+        let leaves = |sql: &Vec<u8>| fence.admit(sql).is_err();
+        let bound = recorded.bound.as_ref();
+        if leaves(&recorded.sql) || bound.is_some_and(|bound| leaves(&bound.sql)) {
             let text = self.shared.text(&recorded).to_owned();
             self.shared.counts(self.client).refused.get_or_insert(text);
             return self.leave_out(&recorded, "it would leave the database");

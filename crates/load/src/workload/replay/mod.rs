@@ -108,6 +108,9 @@ impl Shared {
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
         let sort = self.sort(recorded);
         let text = || self.text(recorded).to_ascii_lowercase();
+        if sort == Sort::Deallocation(false) && !self.is_mysql() {
+            return Some("it gives up a prepared statement, which has another name here");
+        }
         let relaxes = || text().contains("synchronous_commit");
         if self.marks.is_some() && sort == Sort::Setting && relaxes() {
             return Some("it lets commits not wait, and each acknowledged one is to be a promise");
@@ -141,6 +144,8 @@ enum Sort {
     Change,
     /// It locks tables until they are unlocked, or unlocks them.
     Lock(bool),
+    /// It gives up all statements that the session has prepared, or one.
+    Deallocation(bool),
     /// It reads, and neither locks nor changes anything.
     MereRead,
     Other,
@@ -170,6 +175,10 @@ impl Sort {
             }
             "LOCK" => Self::Lock(true),
             "UNLOCK" => Self::Lock(false),
+            "DISCARD" | "DEALLOCATE" if words().any(|word| word == "ALL") => {
+                Self::Deallocation(true)
+            }
+            "DEALLOCATE" => Self::Deallocation(false),
             first if CHANGING.contains(&first) => Self::Change,
             "USE" => Self::Use,
             "SET" => Self::Setting,

@@ -243,6 +243,40 @@ fn postgresql_is_asked_to_prepare_between_transactions_only() {
 }
 
 #[test]
+fn what_a_session_has_given_up_is_prepared_anew() {
+    let log = [
+        "SELECT a+ 1",
+        "DEALLOCATE q",
+        "DISCARD ALL",
+        "SELECT a+ 2",
+        "DEALLOCATE ALL;",
+        "SELECT a+ 3",
+    ];
+    let prepares = "prepare SELECT a+ $1";
+    let (made, told) = steps(Dialect::Postgres, &log, None);
+    let expected = [
+        prepares,
+        "0 of 1, 2",
+        log[2],
+        prepares,
+        "1 of 2, 2",
+        log[4],
+        prepares,
+        "2 of 3, 2",
+    ];
+    assert_eq!(made, expected);
+    let reason = "it gives up a prepared statement, which has another name here";
+    assert_eq!(told["left_out"][reason], 1);
+    // MySQL's are others.
+    let log = ["SELECT a+ 1", "DEALLOCATE PREPARE q", "SELECT a+ 2"];
+    let (made, _) = steps(Dialect::Mysql, &log, None);
+    assert_eq!(
+        made,
+        ["prepare SELECT a+ ?", "0 of 1, 2", log[1], "0 of 2, 2"]
+    );
+}
+
+#[test]
 fn an_operator_of_postgresql_is_no_mark() {
     let said = Statement {
         sql: b"SELECT j ? 'a' FROM t".to_vec(),
