@@ -22,8 +22,10 @@ impl<D: Driver, W: Workload> Crew<'_, D, W> {
         let again = self.worker.retry.applies(&error, collides);
         error.transient = again;
         let taken = self.clients[index].script.take_refusal(&error, again);
-        if self.clients[index].counts {
-            let counted = (type_index != NO_TYPE).then_some(type_index);
+        let client = &self.clients[index];
+        let counted = (type_index != NO_TYPE).then_some(type_index);
+        // What a script sends beside the run's transactions, under no type, is of its own making.
+        if client.counts && (counted.is_some() || client.script.counts()) {
             self.recorder.error(&Fault::Server(error), counted);
             if again && !taken {
                 self.recorder.retry();
