@@ -186,11 +186,8 @@ impl Script for Client {
         let recorded = self.course.next.as_ref().filter(|_| goes_on)?;
         let (due_us, after) = (self.shared.due_us(recorded), recorded.after_commits);
         let now_us = self.shared.now_us();
-        if due_us > now_us {
-            let us = due_us - now_us;
-            return Some(Next::Wait { us });
-        }
-        if let Some(us) = after.and_then(|after| self.hold(after, now_us)) {
+        let early_us = due_us.checked_sub(now_us).filter(|&us| us > 0);
+        if let Some(us) = early_us.or_else(|| self.hold(after?, now_us)) {
             return Some(Next::Wait { us });
         }
         if self.course.connection == Connection::Another {
@@ -229,9 +226,9 @@ impl Script for Client {
         self.sent_us = now_us;
         self.step = Step::Statement;
         self.course.in_transaction = !recorded.ends;
-        if self.shared.sort(&recorded) == Sort::Deallocation(true) {
+        if self.shared.sort(&recorded) == Sort::GiveUp(true) {
+            // Those that wait will be there all the same.
             self.prepared.numbers.clear();
-            self.prepared.waiting.clear();
         }
         let type_index = self.shared.types[recorded.fingerprint as usize];
         let next = if let (Some(bound), Some(number)) = (bound, number) {

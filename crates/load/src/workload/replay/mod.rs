@@ -79,11 +79,12 @@ impl Shared {
     }
 
     /// When a statement is due; 0 if it is as soon as the order allows.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn due_us(&self, recorded: &Recorded) -> u64 {
         let since_us = recorded.begin_us.saturating_sub(self.options.from_us);
         self.options
             .speed
-            .map_or(0, |speed| scaled(since_us, speed))
+            .map_or(0, |speed| (since_us as f64 / speed) as u64)
     }
 
     fn is_mysql(&self) -> bool {
@@ -108,7 +109,7 @@ impl Shared {
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
         let sort = self.sort(recorded);
         let text = || self.text(recorded).to_ascii_lowercase();
-        if sort == Sort::Deallocation(false) && !self.is_mysql() {
+        if sort == Sort::GiveUp(false) && !self.is_mysql() {
             return Some("it gives up a prepared statement, which has another name here");
         }
         let relaxes = || text().contains("synchronous_commit");
@@ -145,7 +146,7 @@ enum Sort {
     /// It locks tables until they are unlocked, or unlocks them.
     Lock(bool),
     /// It gives up all statements that the session has prepared, or one.
-    Deallocation(bool),
+    GiveUp(bool),
     /// It reads, and neither locks nor changes anything.
     MereRead,
     Other,
@@ -175,10 +176,8 @@ impl Sort {
             }
             "LOCK" => Self::Lock(true),
             "UNLOCK" => Self::Lock(false),
-            "DISCARD" | "DEALLOCATE" if words().any(|word| word == "ALL") => {
-                Self::Deallocation(true)
-            }
-            "DEALLOCATE" => Self::Deallocation(false),
+            "DISCARD" | "DEALLOCATE" if words().any(|own| own == "ALL") => Self::GiveUp(true),
+            "DEALLOCATE" => Self::GiveUp(false),
             first if CHANGING.contains(&first) => Self::Change,
             "USE" => Self::Use,
             "SET" => Self::Setting,
@@ -195,11 +194,6 @@ impl Sort {
             _ => Self::Other,
         }
     }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn scaled(us: u64, speed: f64) -> u64 {
-    (us as f64 / speed) as u64
 }
 
 /// The workload of a recorded load.
