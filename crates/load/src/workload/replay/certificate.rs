@@ -51,7 +51,8 @@ pub struct Certificate {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tally {
     pub sent: u64,
-    /// As prepared statements, as in the log; and those that the server refused to prepare, or had too many of.
+    /// As prepared statements, as in the log; and those that were text: refused, too many, or not yet prepared when a
+    /// transaction of PostgreSQL began.
     pub prepared: u64,
     pub prepared_as_text: u64,
     pub refusals_in_both: u64,
