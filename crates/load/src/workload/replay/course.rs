@@ -103,8 +103,10 @@ impl Course {
 
     /// Keeps a statement as the next one, unless it is left out.
     fn take(&mut self, recorded: Recorded) {
-        // The connection is in its database, whatever that is called here.
-        if self.shared.sort(&recorded) == Sort::Use {
+        // The connection is in its database, and its prepared statements are its own, whatever those are
+        // called in the log.
+        let sort = self.shared.sort(&recorded);
+        if sort == Sort::Use || (sort == Sort::GiveUp(false) && !self.shared.is_mysql()) {
             return self.pass(&recorded);
         }
         if let Some(reason) = self.shared.leaves_out(&recorded) {

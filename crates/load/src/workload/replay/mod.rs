@@ -109,9 +109,6 @@ impl Shared {
     fn leaves_out(&self, recorded: &Recorded) -> Option<&'static str> {
         let sort = self.sort(recorded);
         let text = || self.text(recorded).to_ascii_lowercase();
-        if sort == Sort::GiveUp(false) && !self.is_mysql() {
-            return Some("it gives up a prepared statement, which has another name here");
-        }
         let relaxes = || text().contains("synchronous_commit");
         if self.marks.is_some() && sort == Sort::Setting && relaxes() {
             return Some("it lets commits not wait, and each acknowledged one is to be a promise");
