@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,31 @@ def test_a_process_in_the_fence_can_only_read_what_was_named(tmp_path: Path) -> 
 def run(tmp_path: Path) -> Path:
     plan = make_plan(blocks=2)
     return write_run(tmp_path / "run", plan, make_trials(plan), make_machine(plan)).path
+
+
+WITHOUT_LANDLOCK = """
+import ctypes, os, struct, sys
+
+ALLOW, NO_SUCH_CALL, CREATE_RULESET = 0x7FFF0000, 0x50000 | 38, 444
+# Load the call's number; if it is that one, answer; else let it pass.
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, CREATE_RULESET), (0x06, 0, 0, NO_SUCH_CALL), (0x06, 0, 0, ALLOW)]
+rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(rules)))
+prctl = ctypes.CDLL(None, use_errno=True).prctl
+assert prctl(38, 1, 0, 0, 0) == 0
+assert prctl(22, 2, ctypes.c_void_p(ctypes.addressof(program)), 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_a_log_is_read_without_landlock_only_with_a_word(tmp_path: Path) -> None:
+    log = tmp_path / "general.log"
+    log.write_text("2026-11-28T10:15:21.000300Z\t    8 Query\tSELECT 1\n")
+    command = [str(program()), "import", str(log), "--output", str(tmp_path / "own.load")]
+    for before, is_told in (([], False), ([sys.executable, "-c", WITHOUT_LANDLOCK], True)):
+        ended = subprocess.run([*before, *command], capture_output=True, text=True, check=True, timeout=60)
+        assert "1 statements" in ended.stdout
+        assert ("no Landlock" in ended.stderr) == is_told, ended.stderr
 
 
 def test_a_report_and_its_page_are_the_same_inside_and_outside(run: Path, tmp_path: Path) -> None:

@@ -202,9 +202,9 @@ fn holds_files() -> bool {
     files.and_then(Ruleset::create).is_ok()
 }
 
+const MISSING: &str = "this kernel has no Landlock (Linux 5.13 has it, if it is booted with it)";
+
 fn weakness_of(files: bool, connections: bool, is_root: bool) -> Result<Option<String>, String> {
-    const MISSING: &str =
-        "this kernel has no Landlock (Linux 5.13 has it, if it is booted with it)";
     match (files, is_root) {
         (true, _) if connections => Ok(None),
         (true, _) => Ok(Some(

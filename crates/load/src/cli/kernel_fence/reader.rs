@@ -13,7 +13,7 @@ use nix::sys::resource::Resource;
 use rustix::thread::CapabilitySet;
 
 use super::calls::{self, Sockets};
-use super::{ALSO_READ, enclose, not_closed, ruleset};
+use super::{ALSO_READ, MISSING, enclose, holds_files, not_closed, ruleset};
 use crate::cli::Stop;
 
 /// Most memory: a record of 256 MiB becomes ten times as much in Python.
@@ -55,6 +55,9 @@ pub(in crate::cli) fn fence(args: &FenceArgs) -> Result<(), Stop> {
 
 /// Closes the fence around this process: it reads these places, and writes to what is open already.
 pub(in crate::cli) fn close_around(read: Vec<PathBuf>) -> Result<(), Stop> {
+    if !holds_files() {
+        tell!("diskproof-load: {MISSING}: only the list of system calls holds {AROUND}");
+    }
     let program = Vec::new();
     close(&FenceArgs { read, program }, &[MEMORY], &[])
 }
