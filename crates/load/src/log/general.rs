@@ -38,7 +38,7 @@ fn head(line: &[u8]) -> Option<Head<'_>> {
     Some((moment, session, part(3)?, argument))
 }
 
-/// What sessions have prepared is forgotten when it is more: the texts of one, or the bytes of all.
+/// A session's oldest texts are forgotten when there are more: texts of its own, or bytes of all sessions.
 const MOST_TEXTS: usize = 1000;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -58,18 +58,19 @@ impl Prepared {
         let What::Statement(said) = &mut event.what else {
             return sink.take(event);
         };
-        let texts = self.texts.entry(event.session).or_default();
         if command == b"Prepare" {
-            self.bytes += said.sql.len();
-            texts.retain(|known| *known != said.sql);
+            let texts = self.texts.entry(event.session).or_default();
+            let known = texts.iter().position(|known| *known == said.sql);
+            self.bytes += said.sql.len() - known.map_or(0, |place| texts.remove(place).len());
             texts.push(std::mem::take(&mut said.sql));
-            if texts.len() > MOST_TEXTS || self.bytes > MOST_BYTES {
-                *self = Self::default();
+            // Without this session's it was not more.
+            while texts.len() > MOST_TEXTS || self.bytes > MOST_BYTES {
+                self.bytes -= texts.remove(0).len();
             }
             return Ok(());
         }
         if command == b"Execute" {
-            let mut known = texts.iter().rev();
+            let mut known = self.texts.get(&event.session).into_iter().flatten().rev();
             said.bound = known.find_map(|text| Bound::read(text, &said.sql, Dialect::Mysql));
             if said.bound.is_none() {
                 sink.unread(AS_TEXT, event.line);
@@ -118,7 +119,8 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
         };
         let event = |what| now.event(session, what, inputs.line());
         if matches!(what, What::Connect | What::Quit) {
-            prepared.texts.remove(&session);
+            let texts = prepared.texts.remove(&session).unwrap_or_default();
+            prepared.bytes -= texts.iter().map(Vec::len).sum::<usize>();
         }
         if what == What::Connect
             && let Some(database) = database_of(argument)

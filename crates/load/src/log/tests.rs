@@ -190,6 +190,42 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
 }
 
 #[test]
+fn what_one_session_prepares_makes_no_other_forget() {
+    let entry = |session: u64, said: &str| {
+        format!("2026-11-28T10:15:21.000100Z\t    {session} {said}\n")
+    };
+    let mut text = entry(8, "Prepare\tSELECT ?");
+    // A text that is prepared again is no further one.
+    let large = "x".repeat(1 << 20);
+    for _ in 0..100 {
+        text += &entry(9, &format!("Prepare\tSELECT '{large}'"));
+    }
+    for number in 0..1001 {
+        text += &entry(10, &format!("Prepare\tSELECT {number}, ?"));
+    }
+    let executed = [(8, "SELECT 7"), (10, "SELECT 0, 7"), (10, "SELECT 1, 7")];
+    for (session, sql) in executed {
+        text += &entry(session, &format!("Execute\t{sql}"));
+    }
+    let (_, kept) = read_text(text.as_bytes());
+    let expected = ["SELECT ? [Int(7)]", "", "SELECT 1, ? [Int(7)]"];
+    assert_eq!(bound(&kept), expected);
+    let reasons: Vec<_> = kept.unread.iter().map(|said| said.0).collect();
+    assert_eq!(reasons, [super::AS_TEXT]);
+
+    // What has ended holds nothing any more.
+    let sessions = (0..70).map(|session| {
+        let prepared = format!("Prepare\tSELECT '{large}', ?");
+        let executed = format!("Execute\tSELECT '{large}', 7");
+        [prepared, executed, "Quit\t".to_owned()].map(|said| entry(session, &said))
+    });
+    let text: String = sessions.flatten().collect();
+    let (_, kept) = read_text(text.as_bytes());
+    assert_eq!(bound(&kept).len(), 70);
+    assert!(kept.unread.is_empty(), "{:?}", kept.unread);
+}
+
+#[test]
 fn postgresqls_statements_with_a_name_were_prepared() {
     let line = |name: &str| {
         let prefix = "2026-11-28 10:15:21.123 UTC [77] ";
