@@ -62,7 +62,7 @@ impl Recording {
 fn unpacked(file: &File, at: u64, length: u32) -> Option<Vec<u8>> {
     let length = usize::try_from(length)
         .ok()
-        .filter(|&length| length <= MOST_BLOCK_BYTES)?;
+        .filter(|&length| length <= lz4_flex::block::get_maximum_output_size(MOST_BLOCK_BYTES))?;
     let mut packed = vec![0; length];
     file.read_exact_at(&mut packed, at).ok()?;
     let (plain_bytes, _) = lz4_flex::block::uncompressed_size(&packed).ok()?;

@@ -279,6 +279,27 @@ fn values_that_are_replaced_are_bound_as_they_stand_in_the_text() {
 }
 
 #[test]
+fn what_is_too_long_with_its_values_is_recorded_as_text() {
+    let said = |bytes: usize| {
+        let text = vec![b'x'; bytes];
+        let mut said = event(1, 1000, &format!("SELECT '{}'", "x".repeat(bytes)));
+        if let What::Statement(said) = &mut said.what {
+            let (sql, values) = (b"SELECT ?".to_vec(), vec![Value::Text(text)]);
+            said.bound = Some(Bound { sql, values });
+        }
+        said
+    };
+    let (_file, recording) = record(vec![said(60 << 20), said(70 << 20)]);
+    let recorded = session(&recording, 0);
+    let bound: Vec<_> = recorded.iter().map(|own| own.bound.is_some()).collect();
+    assert_eq!(bound, [true, false]);
+    let [(reason, 1, _)] = &recording.contents.unread[..] else {
+        panic!("{:?}", recording.contents.unread)
+    };
+    assert!(reason.contains("longer than 128 MiB"), "{reason}");
+}
+
+#[test]
 fn days_are_those_of_the_calendar() {
     for (date, day) in [
         ("1970-01-01", 0),

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Write};
 
+use postcard::{ser_flavors::Size, serialize_with_flavor};
+
 use super::fingerprint::{Effect, Nature, Reader};
 use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
@@ -19,6 +21,8 @@ pub(crate) const OTHER_STATEMENTS: &str = "(other statements)";
 const LONGEST_STEP_BACK_US: i64 = 600_000_000;
 /// Ends of commits that are remembered: no statement takes longer than so many commits.
 const MOST_COMMITS: usize = 1 << 20;
+const TOO_LONG_TWICE: &str =
+    "a prepared statement that is replayed as text: with its values it is longer than 128 MiB";
 
 /// A session whose log is being read.
 #[derive(Default)]
@@ -293,6 +297,10 @@ impl<W: Write> Recorder<W> {
             let prepared = bound.map(|own| anonymiser.replace(&own.sql));
             let dialect = self.contents.dialect();
             bound = prepared.and_then(|own| Bound::read(&own, &sql, dialect));
+        }
+        let bytes = serialize_with_flavor(&bound, Size::default()).map_err(io::Error::other)?;
+        if sql.len() + bytes > LONGEST_BYTES && bound.take().is_some() {
+            self.unread(TOO_LONG_TWICE, line);
         }
         let database = statement
             .database
