@@ -191,9 +191,8 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
 
 #[test]
 fn what_one_session_prepares_makes_no_other_forget() {
-    let entry = |session: u64, said: &str| {
-        format!("2026-11-28T10:15:21.000100Z\t    {session} {said}\n")
-    };
+    let entry =
+        |session: u64, said: &str| format!("2026-11-28T10:15:21.000100Z\t    {session} {said}\n");
     let mut text = entry(8, "Prepare\tSELECT ?");
     // A text that is prepared again is no further one.
     let large = "x".repeat(1 << 20);

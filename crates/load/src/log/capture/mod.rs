@@ -127,6 +127,8 @@ struct Dialogue {
     ended_us: i64,
     /// Something was lost: the next request is waited for.
     is_astray: bool,
+    /// Of that, it was something that the client said.
+    has_missed: bool,
 }
 
 impl Dialogue {
@@ -271,6 +273,8 @@ impl Connection {
                 talk.dialogue().lose(out)?;
             }
             if talk.dialogue().is_astray {
+                let client = &self.streams[self.client.unwrap_or(0)];
+                talk.dialogue().has_missed |= !client.begun.is_empty();
                 self.forget();
             }
             if let Some(reason) = out.stop.take() {
@@ -321,6 +325,7 @@ impl Connection {
                 let client = self.client.unwrap_or(0);
                 if side == Some(client) || !self.streams[client].begun.is_empty() {
                     out.unread(LOST);
+                    talk.dialogue().has_missed = true;
                 }
                 talk.dialogue().lose(out)?;
                 self.forget();

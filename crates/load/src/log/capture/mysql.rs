@@ -389,6 +389,13 @@ impl Talk for Mysql {
 
     fn goes_on(&mut self, bytes: &[u8]) -> bool {
         (self.stage, self.is_amid, self.sends_file) = (Stage::Ready, false, false);
+        if std::mem::take(&mut self.dialogue.has_missed) {
+            // There may have been others.
+            self.ahead.clear();
+            self.prepared.remove(&LAST_PREPARED);
+            let types = self.prepared.values_mut().map(|[_, types]| types);
+            types.for_each(Vec::clear);
+        }
         is_request(bytes)
     }
 

@@ -309,6 +309,10 @@ impl Talk for Postgres {
         (self.is_open, self.has_failed, self.reply) = (true, false, Reply::default());
         self.syncs = [0, 0];
         self.portals.clear();
+        if std::mem::take(&mut self.dialogue.has_missed) {
+            // There may have been another.
+            self.prepared.remove(&key(b""));
+        }
         is_request(bytes)
     }
 

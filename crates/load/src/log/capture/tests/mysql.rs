@@ -1,7 +1,7 @@
 //! What MySQL's clients and servers say.
 
-use super::super::{CURSOR, LOST};
-use super::{CLIENT, Conversation, SERVER, from_middle, read_bytes};
+use super::super::{CURSOR, EARLIER, LOST};
+use super::{CLIENT, Conversation, PLAIN, SERVER, file, from_middle, read_bytes};
 use crate::log::{Value, What};
 
 fn packet(number: u8, content: &[u8]) -> Vec<u8> {
@@ -330,6 +330,52 @@ fn values_that_are_sent_ahead_are_those_of_the_next_execution() {
         bound.values,
         [Value::Text(b"it's long".to_vec()), Value::Int(5)]
     );
+}
+
+#[test]
+fn nothing_is_bound_by_what_may_be_lost() {
+    const TYPES: &[u8] = b"\x01\xfc\0\x08\0";
+    let prepare = |talk: &mut Conversation, sql: &[u8]| {
+        talk.say(CLIENT, &packet(0, &[b"\x16", sql].concat()));
+        let columns = [packet(2, COLUMN), packet(3, COLUMN)].concat();
+        let begin = packet(1, b"\0\x07\0\0\0\0\0\x02\0\0\0\0");
+        talk.say(SERVER, &[begin, columns, packet(4, OLD_END)].concat());
+    };
+    let execute = |talk: &mut Conversation, id: &[u8; 4], types: &[u8], value: &[u8]| {
+        let head = [b"\x17", &id[..], b"\0\x01\0\0\0\0", types].concat();
+        let values = [value, &5_i64.to_le_bytes()].concat();
+        talk.say(CLIENT, &packet(0, &[head, values].concat()));
+        talk.say(SERVER, &packet(1, b"\0\x01\0\x02\0\0\0"));
+    };
+    let ahead = |talk: &mut Conversation, text: &[u8]| {
+        let content = [b"\x18\x07\0\0\0\0\0", text].concat();
+        talk.say(CLIENT, &packet(0, &content));
+    };
+    let mut talk = logged_in();
+    prepare(&mut talk, b"SELECT ?, ?");
+    execute(&mut talk, b"\x07\0\0\0", TYPES, b"\x02ab");
+    let reply = talk.sent.len() - 1;
+    ahead(&mut talk, b"half");
+    let half = talk.sent.len();
+    ahead(&mut talk, b" a value");
+    execute(&mut talk, b"\x07\0\0\0", TYPES, b"");
+    execute(&mut talk, b"\x07\0\0\0", b"\0", b"\x02cd");
+    execute(&mut talk, b"\xff\xff\xff\xff", TYPES, b"\x02ef");
+    let [first, third, last] = ["'ab'", "'cd'", "'ef'"].map(|own| format!("SELECT {own}, 5"));
+    let whole = "SELECT 'half a value', 5".to_owned();
+    // What the server says is lost, then what the client says.
+    let mut sent = talk.sent.clone();
+    sent.remove(reply);
+    let kept = read_bytes(&file(PLAIN, &sent), None);
+    assert_eq!(
+        kept.texts(),
+        [&first, &whole, &third, &last].map(String::as_str)
+    );
+    talk.sent.remove(half);
+    let kept = read_bytes(&talk.file(), None);
+    assert_eq!(kept.texts(), [first]);
+    let unknown = "a prepared statement whose values are not understood";
+    assert_eq!(kept.reasons(), [LOST, unknown, unknown, EARLIER]);
 }
 
 #[test]

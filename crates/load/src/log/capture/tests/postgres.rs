@@ -1,7 +1,7 @@
 //! What PostgreSQL's clients and servers say.
 
 use super::super::super::bind;
-use super::super::value;
+use super::super::{EARLIER, LOST, value};
 use super::mysql::mysql;
 use super::{CLIENT, Conversation, SERVER, from_middle, read_bytes};
 use crate::driver::Dialect;
@@ -277,6 +277,47 @@ fn what_is_asked_ahead_of_a_sync_is_bound_all_the_same() {
     let bound = kept.statements()[1].bound.clone().unwrap();
     assert_eq!(bound.sql, b"SELECT $1::int4 + $2");
     assert_eq!(bound.values, [Value::Int(8), Value::Text(b"x".to_vec())]);
+}
+
+#[test]
+fn nothing_is_bound_to_a_text_that_may_be_anothers() {
+    let mut talk = Conversation::new();
+    talk.say(CLIENT, &opening(196_608, b"user\0app\0\0"));
+    talk.say(SERVER, &message(b'Z', READY));
+    let bind = |name: &[u8]| {
+        message(
+            b'B',
+            &[b"\0", name, b"\0\0\0\0\x01\0\0\0\x017\0\0"].concat(),
+        )
+    };
+    let ends = [message(b'E', b"\0\0\0\0\0"), message(b'S', b"")].concat();
+    let done = [
+        message(b'2', b""),
+        message(b'C', b"SELECT 1\0"),
+        message(b'Z', READY),
+    ]
+    .concat();
+    for (name, sql) in [
+        (&b"s"[..], &b"SELECT 1, $1"[..]),
+        (b"", b"SELECT 2, $1"),
+        (b"", b"SELECT 3, $1"),
+    ] {
+        let parse = message(b'P', &[name, b"\0", sql, b"\0\0\0"].concat());
+        talk.say(CLIENT, &[&parse[..], &bind(name), &ends].concat());
+        talk.say(SERVER, &[message(b'1', b""), done.clone()].concat());
+    }
+    let lost = talk.sent.len() - 2;
+    talk.sent.remove(lost);
+    for name in [&b"s"[..], b""] {
+        talk.say(CLIENT, &[bind(name), ends.clone()].concat());
+        talk.say(SERVER, &done);
+    }
+    let kept = read_bytes(&talk.file(), None);
+    assert_eq!(
+        kept.texts(),
+        ["SELECT 1, '7'", "SELECT 2, '7'", "SELECT 1, '7'"]
+    );
+    assert_eq!(kept.reasons(), [LOST, EARLIER]);
 }
 
 #[test]
