@@ -87,7 +87,7 @@ pub(super) fn read(mut inputs: Inputs, sink: &mut dyn Sink) -> io::Result<()> {
             b"CONNECT" => What::Connect,
             b"DISCONNECT" => What::Quit,
             b"QUERY" => {
-                let (sql, failed) = (unquoted(part(4), true), part(5) != b"0");
+                let (sql, failed) = (unquoted(part(4), b"\\"), part(5) != b"0");
                 if cuts.has(part(4), &sql, !failed) {
                     let reason = "a statement cut short (server_audit_query_log_limit)";
                     sink.unread(reason, inputs.line());

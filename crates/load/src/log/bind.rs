@@ -83,7 +83,8 @@ impl Value {
             [b'\'', rest @ ..] => {
                 // Behind it there may be its type.
                 let end = rest.iter().rposition(|&byte| byte == b'\'')?;
-                Self::Text(unquoted(&rest[..end], dialect == Dialect::Mysql))
+                let marks = &b"'\\"[..=usize::from(dialect == Dialect::Mysql)];
+                Self::Text(unquoted(&rest[..end], marks))
             }
             [b'0', b'x', digits @ ..] => {
                 let (pairs, _) = digits.as_chunks::<2>();
@@ -112,12 +113,12 @@ fn behind<'a>(piece: &[u8], text: &'a [u8]) -> Option<&'a [u8]> {
     })
 }
 
-/// The inside of a string as it is meant.
-pub(super) fn unquoted(text: &[u8], escapes: bool) -> Vec<u8> {
+/// The inside of a string as it is meant, in which these bytes give the next one its meaning.
+pub(super) fn unquoted(text: &[u8], marks: &[u8]) -> Vec<u8> {
     let mut bytes = text.iter();
     let mut plain = Vec::with_capacity(text.len());
     while let Some(&byte) = bytes.next() {
-        let means = byte == b'\'' || (byte == b'\\' && escapes);
+        let means = marks.contains(&byte);
         let next = if means { bytes.next() } else { None };
         plain.push(match next {
             Some(b'n') => b'\n',

@@ -71,7 +71,10 @@ impl Prepared {
         }
         if command == b"Execute" {
             let mut known = self.texts.get(&event.session).into_iter().flatten().rev();
-            said.bound = known.find_map(|text| Bound::read(text, &said.sql, Dialect::Mysql));
+            let bound = known.find_map(|text| Bound::read(text, &said.sql, Dialect::Mysql));
+            // In a value it means what the log does not tell: sql_mode may have NO_BACKSLASH_ESCAPES.
+            let parts = |sql: &[u8]| sql.split(|&byte| byte == b'\\').count();
+            said.bound = bound.filter(|own| parts(&own.sql) == parts(&said.sql));
             if said.bound.is_none() {
                 sink.unread(AS_TEXT, event.line);
             }

@@ -157,7 +157,7 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
   FROM t WHERE b=? AND c=? LIMIT ?
 2026-11-28T10:15:21.000200Z\t    8 Prepare\tSELECT '?'
 2026-11-28T10:15:21.000300Z\t    8 Execute\tSELECT a
-  FROM t WHERE b=-5 AND c='it\\'s ''so''\\n' LIMIT '20'
+  FROM t WHERE b=-5 AND c='it''s ''so''' LIMIT '20'
 2026-11-28T10:15:21.000400Z\t    8 Execute\tSELECT a
   FROM t WHERE b=NULL AND c=1.5 LIMIT 1e0
 2026-11-28T10:15:21.000500Z\t    8 Execute\tSELECT '?'
@@ -165,6 +165,8 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
 2026-11-28T10:15:21.000700Z\t    9 Execute\tSELECT '?'
 2026-11-28T10:15:21.000800Z\t    8 Execute\tSELECT a
   FROM t WHERE b=DATE'2026-11-28' AND c=1 LIMIT 1
+2026-11-28T10:15:21.000850Z\t    8 Execute\tSELECT a
+  FROM t WHERE b=1 AND c='C:\\temp' LIMIT 1
 2026-11-28T10:15:21.000900Z\t    8 Quit\t
 2026-11-28T10:15:21.001000Z\t    8 Execute\tSELECT '?'
 ";
@@ -172,7 +174,7 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
     let marks = "SELECT a\n  FROM t WHERE b=? AND c=? LIMIT ?";
     let text = |text: &str| format!("Text({:?})", text.as_bytes());
     let values = [
-        ["Int(-5)", &text("it's 'so'\n"), &text("20")].join(", "),
+        ["Int(-5)", &text("it's 'so'"), &text("20")].join(", "),
         ["Null", &text("1.5"), "Double(1.0)"].join(", "),
     ];
     let expected = [
@@ -183,10 +185,11 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
         String::new(),
         String::new(),
         String::new(),
+        String::new(),
     ];
     assert_eq!(bound(&kept), expected);
     let reasons: Vec<_> = kept.unread.iter().map(|said| said.0).collect();
-    assert_eq!(reasons, [super::AS_TEXT; 3]);
+    assert_eq!(reasons, [super::AS_TEXT; 4]);
 }
 
 #[test]
@@ -249,6 +252,7 @@ fn server_audit_is_read() {
 20261129 18:20:22,vm,root,localhost,3,5,WRITE,shop,t,
 20261129 18:20:22,vm,root,localhost,3,5,QUERY,shop,'INSERT INTO t VALUES (1, \'it\'\'s "a" \\\\ back\\\'slash\')',0
 20261129 18:20:23,vm,root,localhost,3,6,QUERY,shop,'SELECT \'line\ntwo\ttab\', 7',0
+20261129 18:20:23,vm,root,localhost,3,7,QUERY,shop,'SELECT 'next' FROM t',0
 20261129 18:20:23,vm,root,localhost,3,8,QUERY,,'SELECT nothing FROM nowhere',1146
 20261129 18:20:23,vm,root,localhost,3,0,DISCONNECT,shop,,0
 "#;
@@ -265,6 +269,7 @@ fn server_audit_is_read() {
         [
             r#"INSERT INTO t VALUES (1, 'it''s "a" \\ back\'slash')"#,
             "SELECT 'line\ntwo\ttab', 7",
+            "SELECT 'next' FROM t",
             "SELECT nothing FROM nowhere",
         ]
     );
