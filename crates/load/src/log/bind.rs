@@ -1,8 +1,12 @@
 //! Values of prepared statements: put into a statement's text, and read out of it.
 
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::LONGEST_BYTES;
+use super::moment::pattern;
 use crate::driver::{Args, Dialect};
 use crate::workload::sql::{Words, parameters};
 
@@ -23,6 +27,9 @@ pub(crate) enum Value {
 
 /// No server takes more of them.
 const MOST_VALUES: usize = 65_535;
+
+/// A number as far as a word may end in it.
+static BEFORE_DIGITS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(-|-?[\d.]+[eE][-+]?)$"));
 
 impl Bound {
     /// `None`: a literal is of none of the forms in which values are bound, or the statement is no text.
@@ -46,8 +53,8 @@ impl Bound {
             rest = behind(&sql[copied..mark.start], rest)?;
             let mut words = Words::new(rest, dialect);
             let mut end = words.next()?.end;
-            // A sign is a word, and so is what follows a doubled mark.
-            while rest[..end] == *b"-" || rest.get(end) == Some(&b'\'') {
+            // A sign is a word, also in an exponent, and so is what follows a doubled mark.
+            while BEFORE_DIGITS.is_match(&rest[..end]) || rest.get(end) == Some(&b'\'') {
                 end = words.next()?.end;
             }
             let place = number.checked_sub(1).filter(|place| *place < MOST_VALUES)?;
@@ -118,8 +125,7 @@ pub(super) fn unquoted(text: &[u8], marks: &[u8]) -> Vec<u8> {
     let mut bytes = text.iter();
     let mut plain = Vec::with_capacity(text.len());
     while let Some(&byte) = bytes.next() {
-        let means = marks.contains(&byte);
-        let next = if means { bytes.next() } else { None };
+        let next = marks.contains(&byte).then(|| bytes.next()).flatten();
         plain.push(match next {
             Some(b'n') => b'\n',
             Some(b'r') => b'\r',

@@ -32,8 +32,7 @@ const KEPT_BYTES: usize = LONGEST_BYTES + (64 << 10);
 pub(crate) const WITHOUT_VALUES: &str = "a prepared statement whose parameters are not in the log";
 const HALF_LINE: &str = "a statement that the log's end cuts short";
 const NO_SQL: &str = "a command that is no SQL";
-const AS_TEXT: &str =
-    "a prepared statement that is replayed as text: its preparation is not in the log";
+pub(crate) const AS_TEXT: &str = "a prepared statement that is replayed as text: its values could not be read apart, or are too long";
 
 /// Adds a further line to a statement.
 fn add_line(text: &mut Vec<u8>, line: &[u8]) {

@@ -160,6 +160,8 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
   FROM t WHERE b=-5 AND c='it''s ''so''' LIMIT '20'
 2026-11-28T10:15:21.000400Z\t    8 Execute\tSELECT a
   FROM t WHERE b=NULL AND c=1.5 LIMIT 1e0
+2026-11-28T10:15:21.000450Z\t    8 Execute\tSELECT a
+  FROM t WHERE b=-1.5e-7 AND c=1E+20 LIMIT 1e-05
 2026-11-28T10:15:21.000500Z\t    8 Execute\tSELECT '?'
 2026-11-28T10:15:21.000600Z\t    8 Query\tSELECT '?'
 2026-11-28T10:15:21.000700Z\t    9 Execute\tSELECT '?'
@@ -176,10 +178,12 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
     let values = [
         ["Int(-5)", &text("it's 'so'"), &text("20")].join(", "),
         ["Null", &text("1.5"), "Double(1.0)"].join(", "),
+        "Double(-1.5e-7), Double(1e20), Double(1e-5)".to_owned(),
     ];
     let expected = [
         format!("{marks} [{}]", values[0]),
         format!("{marks} [{}]", values[1]),
+        format!("{marks} [{}]", values[2]),
         "SELECT '?' []".to_owned(),
         String::new(),
         String::new(),

@@ -8,7 +8,7 @@ use postcard::{ser_flavors::Size, serialize_with_flavor};
 use super::fingerprint::{Effect, Nature, Reader};
 use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Bound, Event, LONGEST_BYTES, Sink, Statement, TOO_LONG, WITHOUT_VALUES, What};
+use crate::log::{self, Bound, Event, LONGEST_BYTES, Sink, Statement, What};
 
 /// A block's bytes before it is packed.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -21,8 +21,6 @@ pub(crate) const OTHER_STATEMENTS: &str = "(other statements)";
 const LONGEST_STEP_BACK_US: i64 = 600_000_000;
 /// Ends of commits that are remembered: no statement takes longer than so many commits.
 const MOST_COMMITS: usize = 1 << 20;
-const TOO_LONG_TWICE: &str =
-    "a prepared statement that is replayed as text: with its values it is longer than 128 MiB";
 
 /// A session whose log is being read.
 #[derive(Default)]
@@ -277,12 +275,12 @@ impl<W: Write> Recorder<W> {
         end_us: u64,
     ) -> io::Result<()> {
         if statement.sql.len() >= LONGEST_BYTES {
-            self.unread(TOO_LONG, line);
+            self.unread(log::TOO_LONG, line);
             return Ok(());
         }
         let nature = self.reader.read(&statement.sql);
         if nature.lacks_values {
-            self.unread(WITHOUT_VALUES, line);
+            self.unread(log::WITHOUT_VALUES, line);
             return Ok(());
         }
         if nature.copies {
@@ -292,6 +290,7 @@ impl<W: Write> Recorder<W> {
         let fingerprint = self.fingerprint(nature.kind);
         let begin_us = end_us.saturating_sub(statement.duration_us.unwrap_or(0));
         let (mut sql, mut bound) = (statement.sql, statement.bound);
+        let was_bound = bound.is_some();
         if let Some(anonymiser) = &self.anonymiser {
             sql = anonymiser.replace(&sql);
             let prepared = bound.map(|own| anonymiser.replace(&own.sql));
@@ -299,8 +298,9 @@ impl<W: Write> Recorder<W> {
             bound = prepared.and_then(|own| Bound::read(&own, &sql, dialect));
         }
         let bytes = serialize_with_flavor(&bound, Size::default()).map_err(io::Error::other)?;
-        if sql.len() + bytes > LONGEST_BYTES && bound.take().is_some() {
-            self.unread(TOO_LONG_TWICE, line);
+        bound.take_if(|_| sql.len() + bytes > LONGEST_BYTES);
+        if was_bound && bound.is_none() {
+            self.unread(log::AS_TEXT, line);
         }
         let database = statement
             .database
