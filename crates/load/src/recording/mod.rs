@@ -23,11 +23,13 @@ pub(crate) use write::{OTHER_STATEMENTS, Recorder};
 use crate::driver::{Dialect, Kind};
 use crate::log::Bound;
 
-const MARK: &[u8; 16] = b"diskproof load 1";
+const MARK: &[u8; 16] = b"diskproof load 2";
+/// Before statements said how they were prepared.
+const OLD_MARK: &[u8; 16] = b"diskproof load 1";
 
 /// Whether a file that begins so is a recording.
 pub(crate) fn is_recording(head: &[u8]) -> bool {
-    head.is_empty() || head == MARK
+    head.is_empty() || head == MARK || head == OLD_MARK
 }
 
 /// The table of contents.

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Contents, MARK, Recorded};
+use super::{Contents, MARK, Recorded, is_recording};
 
 /// What stands behind the contents.
 const TAIL_BYTES: usize = 8 + MARK.len();
@@ -39,7 +39,7 @@ impl Recording {
         let mut tail = [0; TAIL_BYTES];
         file.read_exact_at(&mut tail, tail_at).map_err(told)?;
         let (length, mark) = tail.split_at(8);
-        if mark != MARK {
+        if !is_recording(mark) {
             return Err(RecordingError::Foreign);
         }
         let length = u64::from_le_bytes(length.try_into().map_err(|_| foreign())?);

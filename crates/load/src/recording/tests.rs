@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::fingerprint::{Effect, Reader};
-use super::{Anonymiser, Recorded, Recorder, Recording, SessionReader};
+use super::{Anonymiser, OLD_MARK, Recorded, Recorder, Recording, SessionReader};
 use crate::driver::{Dialect, Kind};
 use crate::log::{Bound, Event, Sink, Statement, Value, What};
 
@@ -161,6 +161,32 @@ fn a_large_session_is_read_in_blocks() {
     assert_eq!(recorded.len(), 5000);
     assert!(recorded.is_sorted_by_key(|own| own.begin_us));
     assert_eq!(recording.contents.fingerprints.len(), 1);
+}
+
+#[test]
+fn a_recording_of_before_is_read() {
+    let (file, recording) = record(vec![event(1, 1000, "SELECT 1")]);
+    let bytes = std::fs::read(file.path()).unwrap();
+    let text = serde_json::to_vec(&recording.contents).unwrap();
+    let end = bytes.len() - 16 - 8 - text.len();
+    // A statement ended with its text; behind it there is one byte today.
+    let (at, length) = recording.contents.sessions[0].blocks[0];
+    let at = usize::try_from(at).unwrap();
+    assert_eq!(end, at + length as usize);
+    let mut block = lz4_flex::decompress_size_prepended(&bytes[at..end]).unwrap();
+    assert_eq!(block.pop(), Some(0));
+    let block = lz4_flex::compress_prepend_size(&block);
+    let mut contents = recording.contents.clone();
+    contents.sessions[0].blocks[0].1 = u32::try_from(block.len()).unwrap();
+    let mut contents = serde_json::to_value(&contents).unwrap();
+    contents.as_object_mut().unwrap().remove("has_bound");
+    let text = contents.to_string().into_bytes();
+    let length = (text.len() as u64).to_le_bytes();
+    let old = [OLD_MARK, &block[..], &text, &length, OLD_MARK].concat();
+    let mut other = tempfile::NamedTempFile::new().unwrap();
+    other.write_all(&old).unwrap();
+    let other = Arc::new(Recording::open(other.path()).unwrap());
+    assert_eq!(session(&other, 0), session(&recording, 0));
 }
 
 #[test]

@@ -16,10 +16,10 @@ from diskproof.study.loads.own_data import MAX_DUMP_BYTES, OwnData
 from diskproof.study.part import MAX_CLIENTS, located
 from diskproof.wording import Message, say
 
-MARK = b"diskproof load 1"
-"""How a load begins and ends; before the second one stands the length of its contents, in 8 bytes."""
+MARKS = b"diskproof load 2", b"diskproof load 1"
+"""How a load begins and ends, now and once; before the end stands its contents' length in 8 bytes."""
 
-TAIL_BYTES = 8 + len(MARK)
+TAIL_BYTES = 8 + len(MARKS[0])
 
 MAX_CONTENTS_BYTES = 2**28
 
@@ -31,7 +31,7 @@ def contents_of(path: Path) -> dict[str, Any]:
         file.seek(max(size_bytes - TAIL_BYTES, 0))
         tail = file.read(TAIL_BYTES)
         length = int.from_bytes(tail[:8], "little")
-        if tail[8:] != MARK or not 0 < length <= min(size_bytes - TAIL_BYTES, MAX_CONTENTS_BYTES):
+        if tail[8:] not in MARKS or not 0 < length <= min(size_bytes - TAIL_BYTES, MAX_CONTENTS_BYTES):
             raise ValueError(
                 f"{path} is no load: make one with `diskproof load import LOG -o {path.stem}.load`"
             )
