@@ -75,5 +75,5 @@ def test_postgresql_keeps_its_transactions_and_its_operators(tmp_path: Path) -> 
         summary = replayed(log, theirs)
     replay = summary["replay"]
     assert [replay["prepared"], replay["prepared_as_text"], replay["sent"]] == [3, 3, 9]
-    assert list(replay["left_out"].values()) == [1]
+    assert replay["left_out"] == {}, "a DEALLOCATE is of the log's own names"
     assert not summary["errors"], summary["errors"]
