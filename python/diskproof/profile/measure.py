@@ -204,7 +204,8 @@ class Bench:
             raise fio.FioError(
                 "fio does not take the disk's slow time (is it linked statically?): install another"
             )
-        return cell.model_copy(update={"cpu_share": (cell.cpu_share or 0.0) / self._time.dilation})
+        share = cell.cpu_share  # of a second of the machine
+        return cell.model_copy(update={"cpu_share": share and share / self._time.dilation})
 
 
 def _rounds_of(cell: ProfileCell) -> float:

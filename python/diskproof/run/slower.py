@@ -3,7 +3,6 @@
 import os
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import get_args
 
 from diskproof import disk
 from diskproof.families import of
@@ -11,7 +10,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.record import Protocol
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE
 from diskproof.server.base import Running, ServerKind
-from diskproof.study.design import Dilation
+from diskproof.study.design import DILATIONS
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyFile
@@ -23,8 +22,6 @@ from diskproof.wording import numbers
 LATE_PATHS = 5.0
 """At most 1 answer in 100 is later than so many times the path. It was 3.3 to 4.0 times for MariaDB and
 PostgreSQL with 1 to 64 clients on a model of 17 µs, alone on two CPUs; the rest is a reserve."""
-
-DILATIONS: list[int] = [one for one in get_args(Dilation) if one != "auto"]
 
 SLEEP: dict[Protocol, str] = {"mysql": "SELECT SLEEP({seconds})", "postgresql": "SELECT pg_sleep({seconds})"}
 

@@ -1,6 +1,6 @@
 """How a study file designs its experiment: the blocks, the lengths of trials, and what ends the run."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import ByteSize, Field, field_validator
 
@@ -15,7 +15,7 @@ AT_MOST_S = 1200.0
 
 
 Dilation = Literal[1, 2, 4, 8, 16, 32, 64, "auto"]
-MOST_DILATION = 64
+DILATIONS: list[int] = [one for one in get_args(Dilation) if one != "auto"]
 
 
 class Design(Part):

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use super::prefix::Prefix;
 use super::{Event, Format, Inputs, Sink, Spread, What, read, recognise};
 
+/// What a reader has handed on.
 #[derive(Default)]
-struct Kept {
-    events: Vec<Event>,
-    unread: Vec<(&'static str, u64)>,
+pub(super) struct Kept {
+    pub(super) events: Vec<Event>,
+    pub(super) unread: Vec<(&'static str, u64)>,
 }
 
 impl Sink for Kept {

@@ -11,7 +11,7 @@ from diskproof.cli.screen import results, say
 from diskproof.refusal import RefusalError
 from diskproof.storage.attached import Attachment, Wanted
 from diskproof.storage.attached import attach as attach_disk
-from diskproof.study.design import MOST_DILATION
+from diskproof.study.design import DILATIONS
 from diskproof.study.part import NAME_PATTERN
 from diskproof.wording.numbers import size as sized
 
@@ -66,8 +66,8 @@ def attach(
     """
     if seed < 0:
         raise RefusalError(f"--seed takes a number from 0, not {seed}")
-    if not 1 <= dilation <= MOST_DILATION:
-        raise RefusalError(f"--dilation takes a number from 1 to {MOST_DILATION}, not {dilation}")
+    if not 1 <= dilation <= DILATIONS[-1]:
+        raise RefusalError(f"--dilation takes a number from 1 to {DILATIONS[-1]}, not {dilation}")
     wanted = Wanted(
         device=device,
         name=_name(device, name),

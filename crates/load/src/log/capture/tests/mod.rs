@@ -3,12 +3,13 @@
 mod mysql;
 mod postgres;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::{Event, Format, Inputs, Sink, Statement, What, read, recognise};
+use super::super::tests::Kept;
+use super::super::{Format, Inputs, Statement, What, read, recognise};
 use super::{LOST, NO_REPLY};
 use crate::driver::Dialect;
 use mysql::{DONE, MYSQL, logged_in, mysql, query};
@@ -16,23 +17,6 @@ use postgres::postgres;
 
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
-
-#[derive(Default)]
-struct Kept {
-    events: Vec<Event>,
-    unread: Vec<(&'static str, u64)>,
-}
-
-impl Sink for Kept {
-    fn take(&mut self, event: Event) -> io::Result<()> {
-        self.events.push(event);
-        Ok(())
-    }
-
-    fn unread(&mut self, reason: &'static str, line: u64) {
-        self.unread.push((reason, line));
-    }
-}
 
 impl Kept {
     fn statements(&self) -> Vec<&Statement> {
