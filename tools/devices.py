@@ -16,17 +16,6 @@ DEFAULT = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
-UNITS = {
-    "bytes": "bytes",
-    "us": "microseconds",
-    "ms": "milliseconds",
-    "mb_per_s": "10^6 bytes a second",
-    "mib_per_s": "2^20 bytes a second",
-    "share": "of 1",
-    "rpm": "turns a minute",
-    "usd": "US dollars",
-}
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -68,8 +57,9 @@ file by its path, which ends in `.toml`, wherever a study or a command takes a d
 
 Each parameter names its source: `{{ value = 7200, source = "data sheet" }}`. A source that begins with \
 `assumed` marks a guess. One that begins with `fitted` names the figure it was fitted to. A parameter \
-that the file leaves out has the default below, marked as assumed. Unknown keys and impossible values are \
-refused.
+that the file leaves out has the default below, marked as assumed. A key ends in its unit: `_us`, `_ms`, \
+`_bytes`, `_mb_per_s` (10^6 bytes a second), `_mib_per_s` (2^20), `_share` (of 1). Unknown keys and impossible \
+values are refused.
 
 `[device.KIND]` is one of the kinds below. Some kinds are built of other devices. Describe such a part in \
 place (`[device.bridge.disk.spinning]`) or name it: `disk = {{ named = "laptop-ssd-2012" }}`, a device of \
@@ -155,9 +145,7 @@ def _table(fields: list[re.Match[str]], source: str) -> str:
             default = ""
         value, inner = _type(field["type"], source)
         notes += inner
-        rows.append(
-            f"| `{field['name']}` | {value}{_unit(field['name'])} | {default} | {_doc(field['doc'])} |"
-        )
+        rows.append(f"| `{field['name']}` | {value} | {default} | {_doc(field['doc'])} |")
     return "\n".join(rows) + ("\n\n" + "\n\n".join(notes) if notes else "")
 
 
@@ -197,10 +185,6 @@ def _choices(source: str, name: str) -> list[str]:
 
 def _kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
-
-
-def _unit(name: str) -> str:
-    return next((f", {words}" for end, words in UNITS.items() if re.search(rf"(^|_){end}$", name)), "")
 
 
 def _doc(lines: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,9 +22,11 @@ from diskproof.cli import VERBS, screen
 from diskproof.cli.disk import VERBS as DISK_VERBS
 from diskproof.cli.history import VERBS as HISTORY_VERBS
 from diskproof.cli.host import VERBS as HOST_VERBS
+from diskproof.cli.load import VERBS as LOAD_VERBS
 from diskproof.families import FAMILIES, of
 from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
+from diskproof.study.part import OfLevels
 from experiments import EXPERIMENTS
 from paths import DOCS
 
@@ -48,19 +50,36 @@ LOADS = {model.__name__: f"[{kind}](workloads.md#{kind})" for kind, model in KIN
 
 def _parts(name: str, schema: dict[str, Any]) -> list[str]:
     parts = _part(name, schema)
+    place = schema["$defs"]["PlaceChoice"]["properties"]
     for inner, definition in schema["$defs"].items():
         if "properties" in definition and inner not in LOADS:
-            parts += _part(inner, definition)
+            parts += _part(inner, definition, place if inner == "StorageChoice" else ())
     return parts
 
 
-def _part(name: str, schema: dict[str, Any]) -> list[str]:
+def _part(name: str, schema: dict[str, Any], elsewhere: Collection[str] = ()) -> list[str]:
+    """Return a part's section; keys that stand `elsewhere`, in that of a place, are left out."""
     required = schema.get("required", [])
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for key, field in schema["properties"].items():
+    fields = {key: field for key, field in schema["properties"].items() if key not in elsewhere}
+    if _is_of_levels(fields):
+        keys = ", ".join(f"`{key}`" for key in OfLevels.model_fields)
+        rows.append(f"| {keys} | list of string |  | Only these levels; default: all |")
+        fields = {key: field for key, field in fields.items() if key not in OfLevels.model_fields}
+    for key, field in fields.items():
         default = "required" if key in required else _default(field.get("default"))
         rows.append(f"| `{key}` | {_value(field)} | {default} | {field.get('description', '')} |")
-    return [f"## {name}", schema.get("description", ""), "\n".join(rows)]
+    besides = [PLACE] if elsewhere else []
+    return [f"## {name}", schema.get("description", ""), *besides, "\n".join(rows)]
+
+
+PLACE = "Besides these keys, all of [PlaceChoice](#placechoice)."
+
+
+def _is_of_levels(fields: Mapping[str, dict[str, Any]]) -> bool:
+    """Tell whether a part may be for some levels alone, as those that say no more of that are."""
+    declared = OfLevels.model_fields.items()
+    return all(fields.get(key, {}).get("description") == one.description for key, one in declared)
 
 
 def _value(field: dict[str, Any]) -> str:
@@ -166,7 +185,7 @@ or an audit found an error or a threat |
 def commands_page() -> str:
     """Return what each command does, in a line each: their options are in their help."""
     groups = (
-        *(("", VERBS), ("history ", HISTORY_VERBS)),
+        *(("", VERBS), ("history ", HISTORY_VERBS), ("load ", LOAD_VERBS)),
         *(("disk ", DISK_VERBS), ("host ", HOST_VERBS)),
     )
     rows = ["| command | does |", "|---|---|"]

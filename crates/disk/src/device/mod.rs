@@ -40,7 +40,7 @@ pub struct Device {
     /// What the device stands for, which parameters were fitted to which figures, and what it
     /// cannot show.
     pub description: String,
-    /// The model and its parameters: exactly one of the kinds of `Model`.
+    /// The model and its parameters: exactly one of the kinds below.
     pub device: Model,
     /// Figures that others measured on the real device.
     #[serde(default)]

@@ -14,7 +14,7 @@ pub enum Pattern {
     SequentialWrite,
     /// Three random reads to two random writes, without flushes.
     Mixed,
-    /// sysbench's fileio `rndrw`: as `Mixed`, and after every 100 requests each of 128 files is synced.
+    /// sysbench's fileio `rndrw`: as `mixed`, and after every 100 requests each of 128 files is synced.
     Fileio,
     /// A write and a flush, one after the other.
     SyncedWrite,

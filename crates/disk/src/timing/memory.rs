@@ -14,7 +14,7 @@ use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 pub struct MemoryParameters {
     pub capacity_bytes: Figure<u64>,
     pub latency_us: Figure<f64>,
-    /// 10^6 bytes a second, of all requests together.
+    /// Of all requests together.
     pub mb_per_s: Figure<f64>,
 }
 

@@ -10,10 +10,9 @@ use crate::timing::Timing;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BridgeParameters {
-    /// Time of each command beyond the disk's own time and the transfer of its bytes, in
-    /// microseconds.
+    /// Time of each command beyond the disk's own time and the transfer of its bytes.
     pub command_us: Figure<f64>,
-    /// 10^6 bytes a second that cross the bus, after its encoding and framing.
+    /// Bytes that cross the bus, after its encoding and framing.
     pub bus_mb_per_s: Figure<f64>,
     /// The disk behind.
     pub disk: Box<Model>,

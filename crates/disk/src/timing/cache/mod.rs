@@ -1,5 +1,4 @@
-//! A device that caches another: an SSD over a disk, placement (b) of the thesis, or for writes only a disk
-//! over an SSD, placement (d).
+//! A device that caches another: an SSD over a disk, or for writes only a disk over an SSD.
 //!
 //! The front holds lines of the back, block by block of 4 KiB. The front answers a read if it holds
 //! all its blocks; otherwise the back does, and the blocks are then copied to the front. The front

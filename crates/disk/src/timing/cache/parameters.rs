@@ -10,9 +10,8 @@ use crate::device::{
 };
 use crate::timing::Timing;
 
-/// A device that caches another: the SSD in front of a disk, placement (b) of the thesis, or a disk that
-/// takes the writes of an SSD, placement (d). A flush flushes the front, whose journal records what is
-/// newer there.
+/// A device that caches another: the SSD in front of a disk, or a disk that takes the writes of an
+/// SSD. A flush flushes the front, whose journal records what is newer there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheParameters {
@@ -32,7 +31,7 @@ pub struct CacheParameters {
     /// Above this share of dirty lines, writes go past the cache.
     #[serde(default = "thousandths::<700>")]
     pub bypass_above_share: Figure<f64>,
-    /// Once nothing was asked for so long, dirty lines are written back, in milliseconds.
+    /// Once nothing was asked for so long, dirty lines are written back.
     #[serde(default = "assumed::<_, 100>")]
     pub destage_after_idle_ms: Figure<f64>,
     /// The device that holds the lines; its size is the cache's.

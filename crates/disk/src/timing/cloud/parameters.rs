@@ -34,13 +34,12 @@ pub struct CloudParameters {
     #[serde(default = "switched::<false>")]
     pub batches: Figure<bool>,
     pub iops: IopsLimit,
-    /// 2^20 bytes a second.
     pub mib_per_s: Figure<f64>,
     /// Writes a second, if not as many as `iops`. Flushes that count are limited like writes. Reads and
     /// writes share the time, and credits do not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_iops: Option<Figure<f64>>,
-    /// 2^20 bytes of writes a second, if not `mib_per_s`.
+    /// The same of writes, if not `mib_per_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_mib_per_s: Option<Figure<f64>>,
     /// Most bytes of one I/O. A longer request counts as several; adjacent requests that wait count

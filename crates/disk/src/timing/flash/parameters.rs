@@ -27,8 +27,7 @@ pub enum Preconditioning {
     Random,
 }
 
-/// A flash drive: channels and dies behind a page map. Times are in microseconds unless their name says
-/// otherwise, rates in 10^6 bytes a second.
+/// A flash drive: channels and dies behind a page map.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashParameters {

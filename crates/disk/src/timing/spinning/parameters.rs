@@ -30,7 +30,7 @@ pub struct SpinningParameters {
     pub full_stroke_seek_us: Figure<f64>,
     /// Additional time of a write's seek compared with a read's.
     pub write_settle_us: Figure<f64>,
-    /// Sustained rate at the first address, in 10^6 bytes a second; track and head switches included.
+    /// Sustained rate at the first address; track and head switches included.
     pub outer_mb_per_s: Figure<f64>,
     /// The same at the last address.
     pub inner_mb_per_s: Figure<f64>,
