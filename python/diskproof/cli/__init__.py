@@ -112,7 +112,7 @@ def call(arguments: Sequence[str], *, apart: bool = False) -> int:
         return _refused(f"the output could not be written: {error.strerror}: {why_refused(error)}")
 
 
-OF_RUNS = ("report", "compare", "publish", "predict", "advise")
+OF_RUNS = ("report", "compare", "publish", "predict", "advise", "audit")
 """Verbs whose words before the first option are runs."""
 
 

@@ -1,4 +1,4 @@
-"""Exit codes, as documented in the README."""
+"""Exit codes, as docs/commands.md has them."""
 
 DONE = 0
 REFUSED = 2

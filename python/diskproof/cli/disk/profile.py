@@ -14,6 +14,7 @@ from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
 from diskproof.cli.values.run import gathered
+from diskproof.history.shelf import named as run_named
 from diskproof.profile.measure import profile as measure
 from diskproof.profile.plan import FULL, QUICK
 from diskproof.refusal import RefusalError, check_writable
@@ -36,7 +37,7 @@ def profile(
     seconds: float | None = None,
     record: Annotated[Path | None, Parameter(name="--json")] = None,
     out: Path | None = None,
-    mark: Path | None = None,
+    mark: str | None = None,
 ) -> int:
     """Measure a directory, a block device or an attached virtual disk with fio.
 
@@ -59,10 +60,10 @@ def profile(
     out
         Write profile.json, the page and the pictures to this folder.
     mark
-        Folder of a run with a curve over `flush_us`: show where this place lies on it.
+        A run with a curve over `flush_us`, by its folder, label or study: show where this place lies on it.
 
     """
-    curves = [one for one in curves_in(gathered(mark)) if one.key == FLUSH] if mark else []
+    curves = [one for one in curves_in(gathered(run_named(mark))) if one.key == FLUSH] if mark else []
     if mark and not curves:
         raise RefusalError(f"{mark} has no curve over `{FLUSH}`: its study varies none")
     effort = QUICK if quick else FULL
