@@ -58,8 +58,8 @@ file by its path, which ends in `.toml`, wherever a study or a command takes a d
 Each parameter names its source: `{{ value = 7200, source = "data sheet" }}`. A source that begins with \
 `assumed` marks a guess. One that begins with `fitted` names the figure it was fitted to. A parameter \
 that the file leaves out has the default below, marked as assumed. A key ends in its unit: `_us`, `_ms`, \
-`_bytes`, `_mb_per_s` (10^6 bytes a second), `_mib_per_s` (2^20), `_share` (of 1). Unknown keys and impossible \
-values are refused.
+`_bytes`, `_mb_per_s` (10^6 bytes a second), `_mib_per_s` (2^20), `_share` (of 1). Unknown keys and \
+impossible values are refused.
 
 `[device.KIND]` is one of the kinds below. Some kinds are built of other devices. Describe such a part in \
 place (`[device.bridge.disk.spinning]`) or name it: `disk = {{ named = "laptop-ssd-2012" }}`, a device of \
