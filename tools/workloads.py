@@ -30,6 +30,7 @@ all of them.
 |---|---|---|---|
 | `oltp`, `pgbench`, `tpcc`, `conditions`, `script`, `lua`, `ledger` | a database | after a time or a \
 count | transactions a second |
+| `replay` | a database | with its log, or after `measure_s` | mean latency; with `speed = "max"` statements a second |
 | `slap`, `sqlbench` | a database | by itself: a job | seconds |
 | `fileio` | the files of a storage, no database | after a time, or after one pass | requests a second |
 
@@ -37,7 +38,10 @@ Coming from another tool: [sysbench](#coming-from-sysbench), [mysqlslap](#coming
 [sql-bench](#coming-from-sql-bench), [pgbench](#coming-from-pgbench)."""
 
 
-SHARED = ("servers", "storages", "tunings", "clients", "warm_up_s", "measure_s", "rate", "arrivals")
+SHARED = (
+    *("servers", "storages", "tunings", "clients", "warm_up_s", "measure_s"),
+    *("rate", "arrivals", "preload"),
+)
 """Keys that mean the same in every workload that has them: they stand once, above all."""
 
 
@@ -46,7 +50,8 @@ def page() -> str:
     parts = ["# Workloads", "<!-- made by `make docs`; do not edit above the part written by hand -->"]
     parts += [
         INTRODUCTION,
-        "Keys of all workloads; jobs have no phases and no rate. (study): of studies alone.",
+        "Keys of all workloads; jobs have no phases and no rate, and only `oltp`, `pgbench` and `tpcc` have "
+        "`preload`. (study): of studies alone.",
     ]
     parts.append(_shared())
     for kind, model in KINDS.items():
