@@ -30,8 +30,8 @@ all of them.
 |---|---|---|---|
 | `oltp`, `pgbench`, `tpcc`, `conditions`, `script`, `lua`, `ledger` | a database | after a time or a \
 count | transactions a second |
-| `replay` | a database | with its log, or after `measure_s` | mean latency; with `speed = "max"` statements a \
-second |
+| `replay` | a database | with its log, or after `measure_s` | mean latency; with `speed = "max"` statements \
+a second |
 | `slap`, `sqlbench` | a database | by itself: a job | seconds |
 | `fileio` | the files of a storage, no database | after a time, or after one pass | requests a second |
 
