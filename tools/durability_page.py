@@ -108,7 +108,7 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     kept = [each.telling for one in found for each in one.safety.answers if not each.harmed]
     yield f"{durability_table.LEGEND} {durability_table.bounds(kept)}"
     yield from contradicting(found)
-    told: dict[str, str] = {}
+    told: dict[str, set[str]] = {}
     for one in found:
         yield from chapter(one, told)
     yield from binary_logs(found)
@@ -247,20 +247,20 @@ def promises(one: Campaign) -> str:
 # ---------------------------------------------------------------- a server
 
 
-def chapter(one: Campaign, told: dict[str, str]) -> Iterator[str]:
+def chapter(one: Campaign, told: dict[str, set[str]]) -> Iterator[str]:
     """Yield one server's settings and what they lost; settings that were `told` are those of that server."""
     yield f"## {one.title}"
     if one.plan.study == TORN and one.plan.study not in told:
         yield TORN_PAGES
-        told[one.plan.study] = one.title
+        told[one.plan.study] = set()
     yield pipe_table(durability_table.by_setting(one.safety, one.server.name))
-    read = "\n".join(settings(one))
-    if read in told:
-        yield f"The settings are those of {told[read]}."
+    read = list(settings(one))
+    if same := next((title for title, known in told.items() if known.issuperset(read)), None):
+        yield f"The settings are those of {same}."
         return
-    told[read] = escape(one.title)
+    told[escape(one.title)] = set(read)
     yield "The settings as read back; after the first only the differences from it:"
-    yield read
+    yield "\n".join(read)
 
 
 def settings(one: Campaign) -> Iterator[str]:

@@ -42,7 +42,7 @@ def compare(
     threshold
         Exit code 10 unless all cells prove it: `ratio >= 0.95`, `p99 <= 20 ms`; can be repeated.
     format
-        Format of the output; Markdown begins with a summary of five lines.
+        Format of the output.
 
     """
     paths = (first, second, *more)
