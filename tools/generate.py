@@ -40,9 +40,10 @@ def study_page() -> str:
 
 
 STUDY = """\
-A study file is TOML. This page has every key, but for those of loads ([workloads.md](workloads.md)); an \
-unknown key is refused. `diskproof schema` prints the JSON Schema, with which editors complete and check. \
-[tutorial.md](tutorial.md) walks through a study, and the files in `studies/` are examples."""
+`diskproof init` writes a first study file, [tutorial.md](tutorial.md) walks through one, and the files in \
+`studies/` are examples. It is TOML. This page has every key, but for those of loads \
+([workloads.md](workloads.md)); an unknown key is refused. `diskproof schema` prints the JSON Schema, with \
+which editors complete and check."""
 
 LOADS = {model.__name__: f"[{kind}](workloads.md#{kind})" for kind, model in KINDS.items()}
 """Links to the loads, whose keys are on a page of their own, by the names of their models."""
