@@ -177,9 +177,10 @@ warnings to standard error. `eval "$(diskproof completion bash)"` completes comm
 | 0 | done |
 | 1 | an error of diskproof |
 | 2 | the study file, an argument, or something that is missing; finished trials are kept and reported |
-| 10 | a threshold was not proved, a condition of `compare` was not kept, a control of the cuts failed, \
-or an audit found an error or a threat |
-| 12 | a trial was invalid, or a cut broke off |
+| 10 | a threshold was not proved, a condition of `compare` was not kept, a run or a change is slower, a \
+control of the cuts failed, a replayed cut differs, no disk meets the target of `advise`, or an audit found \
+an error or a threat |
+| 12 | a trial was invalid, a cell of a disk was not measured or was late, or a cut broke off |
 | 130 | interrupted; finished trials are kept |"""
 
 
