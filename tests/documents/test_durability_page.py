@@ -129,6 +129,20 @@ def test_settings_are_shown_as_read_back_and_where_they_differ() -> None:
     assert "- `fast`: `innodb_flush_log_at_trx_commit = 2`\n" in text
 
 
+def test_settings_that_another_server_has_too_are_listed_once() -> None:
+    def read(cut: CutTrial) -> CutTrial:
+        value = "1" if cut.cell.endswith("safest") else "2"
+        told = Setting(name="innodb_flush_log_at_trx_commit", requested=value, observed=value, holds=True)
+        return change(cut, settings=[change(told, level=True)])
+
+    first = campaign(cuts=[read(cut) for cut in make_cuts(CRASH)])
+    fewer = make_crash_plan(tunings=("safest",), cuts=2)
+    second = campaign(fewer, [read(cut) for cut in make_cuts(fewer)])
+    second = replace(second, server=change(second.server, version="11.8"))
+    text = "\n\n".join(durability_page.page([first, second]))
+    assert f"The settings are those of {first.title}." in text[text.index(f"## {second.title}") :]
+
+
 def test_a_setting_like_the_first_is_told_from_one_that_was_not_read_back() -> None:
     """Each setting of these cuts is the same, and of the unsafe one nothing was told."""
     crash = make_crash_plan(tunings=("safest", "fast", "unsafe"), cuts=1)

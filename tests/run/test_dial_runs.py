@@ -54,7 +54,7 @@ def test_a_run_draws_the_curve_and_a_disk_finds_its_place_on_it(tmp_path: Path) 
     assert "Throughput by flush" in page
 
     profile = ("disk", "profile", ".", "--quick", "--only", "synced-append")
-    marked = diskproof_here(tmp_path, *profile, "--mark", str(run))
+    marked = diskproof_here(tmp_path, *profile, "--mark", "study")
     assert "You are here" in marked.stdout, marked.stderr
 
     other = diskproof_here(tmp_path, "disk", "profile", ".", "--mark", str(tmp_path))
