@@ -132,8 +132,9 @@ def test_settings_are_shown_as_read_back_and_where_they_differ() -> None:
 def test_settings_that_another_server_has_too_are_listed_once() -> None:
     def read(cut: CutTrial) -> CutTrial:
         value = "1" if cut.cell.endswith("safest") else "2"
-        told = Setting(name="innodb_flush_log_at_trx_commit", requested=value, observed=value, holds=True)
-        return change(cut, settings=[change(told, level=True)])
+        name = "innodb_flush_log_at_trx_commit"
+        told = Setting(name=name, requested=value, observed=value, holds=True, level=True)
+        return change(cut, settings=[told])
 
     first = campaign(cuts=[read(cut) for cut in make_cuts(CRASH)])
     fewer = make_crash_plan(tunings=("safest",), cuts=2)
