@@ -201,8 +201,8 @@ def commands_page() -> str:
         "| `diskproof-load prepare`, `run`, `check`, `cleanup` KIND | makes the tables of a load, runs it, "
         f"checks them, removes them; KIND is one of {kinds} |",
         "| `diskproof-load sysbench` | takes sysbench's command line |",
-        "| `diskproof-load import`, `fence`, `describe` | reads a log as a load, says whether this kernel can "
-        "hold scripts, prints all workloads with their options as JSON |",
+        "| `diskproof-load import`, `fence`, `describe` | reads a log as a load, says whether this kernel "
+        "can hold scripts, prints all workloads with their options as JSON |",
         "| `diskproof-disk list`, `show`, `simulate`, `serve`, `control`, `replay`, `floor` | virtual disks "
         "without the lab |",
     ]
