@@ -157,14 +157,13 @@ reason and a remedy. Checks of a trial and of a run also judge what `diskproof a
 
 
 def checks_page() -> str:
-    """Return every check of the audit in one table; a finding itself brings its remedy."""
-    rows = ["| check | looks at | why | source |", "|---|---|---|---|"]
-    rows += [
-        f"| `{one.name}` | {looks_at} | {one.reason} | {one.source} |"
-        for looks_at, checks in SUBJECTS
-        for one in checks
-    ]
-    return "\n\n".join(["# Checks", NOTE, CHECKS, "\n".join(rows)]) + "\n"
+    """Return every check of the audit, a table a subject; a finding itself brings its remedy."""
+    parts = ["# Checks", NOTE, CHECKS]
+    for looks_at, checks in SUBJECTS:
+        rows = ["| check | why | source |", "|---|---|---|"]
+        rows += [f"| `{one.name}` | {one.reason} | {one.source} |" for one in checks]
+        parts += [f"## Checks of {looks_at}", "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
 
 
 COMMANDS = """\
