@@ -162,17 +162,15 @@ The tables are `ledger_accounts` (`id`, `balance`, `transfers`, `filler`) and `l
 recovery brings twice is seen, not refused. Each account begins with a balance of 1,000,000.
 
 A transaction takes an amount of 1 to 1,000 from one account, adds it to another (the lower id first), \
-and inserts the client's next entry. Accounts and amount follow from the seed, the client and the number. \
-At any moment:
+and inserts the client's next entry. At any moment:
 
 - the sum of all balances is what it was at the start;
 - the balance and `transfers` of each account follow from the entries that name it;
 - the entries of each client are numbered from 1, without a gap or a duplicate. A transaction that the \
-server rolls back (deadlock, lock wait, serialization, a busy file) runs again under its number.
+server rolls back runs again under its number.
 
 With `--acknowledgements FILE` each client writes each acknowledged commit into a new file before it does \
-anything else ([protocol.md](protocol.md#acknowledgements)). After a crash the database is compared with \
-it."""
+anything else ([protocol.md](protocol.md#acknowledgements))."""
 
 
 def _ledger() -> list[str]:
@@ -200,8 +198,8 @@ as `rndwr` |
 | `seqrd` | reads the files from the first block to the last; several clients share one pass |
 | `seqwr` | writes the files in the same way, over existing blocks: sysbench's `seqrewr` |
 
-- Each client is a thread with one synchronous request at a time. A sync blocks the client that makes it. \
-The clients share the syncs of a round like any other requests.
+- Each client is a thread with one synchronous request at a time. The clients share the syncs of a round \
+like any other requests.
 - The verdict is about requests a second: reads and writes. Syncs take their time and are counted \
 separately (a statement of kind `other`). Latencies are of reads and writes. MB are 10^6 bytes.
 - The files are written completely before the first trial and are cold in every trial. They hold zeroes \
