@@ -60,6 +60,7 @@ def test_words_mean_runs_where_a_command_takes_one(shelf: Path) -> None:
     assert f"before: runs/mine/{EARLY}" in compared.stderr
     assert f"newest: runs/mine/{LATE}" in compared.stderr
     assert diskproof_here(shelf, "report", "other").returncode == 0
+    assert diskproof_here(shelf, "report", "--full", "other").returncode == 0
     assert f"before: runs/mine/{EARLY}" in diskproof_here(shelf, "audit", "before").stderr
     unknown = diskproof_here(shelf, "report", "nothing")
     assert unknown.returncode == 2

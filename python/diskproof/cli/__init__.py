@@ -113,7 +113,10 @@ def call(arguments: Sequence[str], *, apart: bool = False) -> int:
 
 
 OF_RUNS = ("report", "compare", "publish", "predict", "advise", "audit")
-"""Verbs whose words before the first option are runs."""
+"""Verbs whose words before the first option with a value are runs."""
+
+SWITCHES = ("--full", "--why", "--durable", "--keep")
+"""Their options without a value."""
 
 
 def with_runs(arguments: Sequence[str]) -> list[str]:
@@ -124,6 +127,8 @@ def with_runs(arguments: Sequence[str]) -> list[str]:
     from diskproof.history.shelf import find  # noqa: PLC0415 - `--help` needs no run
 
     for at in range(1, len(words)):
+        if words[at] in SWITCHES:
+            continue
         if words[at].startswith("-"):
             break
         if not os.path.lexists(words[at]) and (run := find(words[at])) is not None:
