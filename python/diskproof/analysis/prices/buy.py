@@ -10,8 +10,14 @@ class Buy(NamedTuple):
     """The storage that is faster under all conditions, and its prices over those of the slower one."""
 
     storage: str
-    times: float
+    amount: float
+    amount_of_slower: float
     times_per_gb: float
+
+    @property
+    def times(self) -> float:
+        """Its price over that of the slower one."""
+        return self.amount / self.amount_of_slower
 
 
 def best_buy(analysis: Analysis) -> Buy | None:
@@ -34,4 +40,4 @@ def best_buy(analysis: Analysis) -> Buy | None:
     of_faster = [one for one in places if one.storage == faster.storage]
     if any(one.in_memory or (one.virtual and one.virtual.flushes_ignored) for one in of_faster):
         return None
-    return Buy(faster.storage, faster.amount / slower.amount, faster.amount_per_gb / slower.amount_per_gb)
+    return Buy(faster.storage, faster.amount, slower.amount, faster.amount_per_gb / slower.amount_per_gb)

@@ -53,8 +53,9 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
         return None
     caption = (
         "Commits a second against the acknowledged transactions that the worst cut took; a line leads to the "
-        "median cut. A hollow mark lost none: beside it are the cuts made, and the share of cuts that may "
-        f"still lose some (one-sided 95% bound). Upright bars: {confidence(analysis)} intervals."
+        "median cut. A lost database stands at the right end. A hollow mark lost none: beside it are the cuts "
+        "made, and the share of cuts that may still lose some (one-sided 95% bound). Upright bars: "
+        f"{confidence(analysis)} intervals."
     )
     keys = parts.keys(analysis, encoding, panels)
     return Figure("speed-loss", "Speed against loss", caption, tuple(panels), keys)
@@ -69,7 +70,7 @@ def _panel(
 ) -> Panel:
     # As the key has them: of two shapes in one place, the smaller lies above.
     rows = sorted(
-        (_point(safety, answer, speed, encoding) for answer, speed in known),
+        (_point(safety, answer, speed, encoding, most) for answer, speed in known),
         key=lambda row: [*encoding.shapes].index(row["shape"]) if encoding.shape else 0,
     )
     tops = [row[end] for row in rows for end in ("speed", "low", "high") if row[end] is not None]
@@ -94,7 +95,7 @@ def _panel(
     )
 
 
-def _point(safety: Safety, answer: CutAnswer, speed: Interval, encoding: Encoding) -> Row:
+def _point(safety: Safety, answer: CutAnswer, speed: Interval, encoding: Encoding, most: float) -> Row:
     assert answer.lost is not None
     cell = answer.cell
     return {
@@ -106,7 +107,7 @@ def _point(safety: Safety, answer: CutAnswer, speed: Interval, encoding: Encodin
         "low": speed.low,
         "high": speed.high,
         "median": answer.lost.median,
-        "lost": answer.lost.worst,
+        "lost": most if answer.gone else answer.lost.worst,
         "note": _note(answer),
         "gone": answer.gone,
         "figure": f"{with_bounds(speed)} commits/s; {said.outcome(answer)}",

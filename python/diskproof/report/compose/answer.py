@@ -180,19 +180,33 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         ratios, beside = [ratio.estimate for ratio, _ in faster], [other for _, other in faster]
         named = numbers.listed([one.cell.tuning for one in beside], MOST_KEPT)
         was = "was" if len(beside) == 1 else "were"
-        gained = f"; {named} {was} {verdict_words.amount(*ratios)}"
+        gained = f"; {named} {was} {verdict_words.amount(*ratios, each=len(ratios) <= MOST_KEPT)}"
         if len(whole) > 1:
             than = verdict_words.by_how_much(*ratios)
             gained = f"; {named} on {base.cell.storage} {was} {than} {base.cell.tuning}"
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
-            gained += f", and lost {cut_words.window(worst_way(beside))}"
+            gained += f", but {_lost_by(beside)}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
-    lying = ", which ignores flushes," if most.cell.storage in analysis.ignoring_flushes else ""
-    return f"{kept}{'.' if gained else ';'} {cut_words.level(most.cell)}{lying} {_lost(most)}."
+    cell, end = most.cell, "." if gained else ";"
+    if cell.storage not in analysis.ignoring_flushes:
+        return f"{kept}{end} {cut_words.level(cell)} {_lost(most)}."
+    lying = f"{cell.storage}, which ignores flushes"
+    if most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
+        return f"{kept}. On {lying}, every level lost commits, {cell.tuning} even {_gone(most)}."
+    return f"{kept}{end} {cell.tuning} on {lying}, {_lost(most)}."
+
+
+def _lost_by(some: Sequence[CutAnswer]) -> str:
+    """Return what levels lost together: ``lost commits in 29 of 30 cuts, 1.0 s or more at worst``."""
+    cuts = f"{sum(one.with_loss for one in some)} of {cut_words.cuts(sum(one.telling for one in some))}"
+    worst = worst_way(some)
+    window_s = cut_words.seconds(worst.window_s.worst if worst.window_s else 0.0)
+    more = " or more" * bool(worst.open_windows)
+    return f"lost {cut_words.taken(worst.cell)}s in {cuts}, {window_s}{more} at worst"
 
 
 def _lost(most: CutAnswer) -> str:
@@ -202,8 +216,11 @@ def _lost(most: CutAnswer) -> str:
     if not most.gone:
         return cut_words.worst(most)
     more = most.with_loss - most.gone
-    of = f"lost the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
-    return f"{of}, and commits in {more} more" if more else of
+    return f"lost {_gone(most)}{f', and commits in {more} more' if more else ''}"
+
+
+def _gone(most: CutAnswer) -> str:
+    return f"the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
 
 
 def _says_speed(analysis: Analysis) -> bool:
@@ -245,7 +262,7 @@ def held_back(analysis: Analysis) -> str:
     said = "; ".join(filter(None, found))
     timed = dict.fromkeys(one.cell.storage for one in cells)
     if untimed := sorted({cell.storage for cell in analysis.plan.every_cell} - {*timed}) if groups else []:
-        return f"{said}; {numbers.listed(untimed)} not timed"
+        return f"{said}; unknown on {numbers.listed(untimed)}"
     others = [factor for factor in analysis.varying if factor != "storage"]
     apart = [len({tuple(map(one.cell.level, others)) for one, _ in alike}) for alike in groups]
     everywhere = [len(alike) for alike in groups] == [len(timed) * number for number in apart]
@@ -275,6 +292,8 @@ def _limits(analysis: Analysis, groups: Sequence[Alike]) -> str:
     for alike, is_likely in zip(groups, likely, strict=True):
         probably = "probably " if is_likely and not (said and all(likely)) else ""
         where = _places(analysis, [one for one, _ in alike]) if len(alike) < every else ""
+        if said and alike is groups[-1] and sum(map(len, groups)) == every and ", and" in where:
+            where = " elsewhere"
         shares = [held.share for _, held in alike if held.share and not is_likely]
         noted = f" ({limits_words.percents(min(shares), max(shares))}{unit})" if shares else ""
         said.append(f"{probably}{alike[0][1].words}{where}{noted}")
@@ -357,8 +376,9 @@ def _ends(analysis: Analysis) -> str:
     also = "".join(f", {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
-    small = ["in a short run"] if analysis.plan.scale and analysis.whole_by is not None else []
-    weak = ["on virtual disks"] * (not analysis.virtual.isdisjoint(storages)) + small
+    weak = ["on virtual disks"] * (not analysis.virtual.isdisjoint(storages))
+    weak += ["in slow time"] * (analysis.plan.dilation > 1)
+    weak += ["in a short run"] * (analysis.plan.scale is not None and analysis.whole_by is not None)
     return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{', ' * bool(weak)}{numbers.listed(weak)}"
 
 
@@ -390,11 +410,13 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         on = " on virtual disks" * (not analysis.virtual.isdisjoint(one.cell.storage for one in worst))
         said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{on}")
         if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            said[0] += f": none lost still allows up to {cut_words.points(max(spared))} of cuts"
-    if not safety.faults and (faster := faster_than_whole(safety)[1]):
-        gained = over_conditions([ratio for ratio, _ in faster])
-        unit = " times" * (gained.estimate >= verdict_words.TIMES_FROM)
-        said.append(f"speed {verdict_words.interval('faster', gained)}{unit} ({_intervals(analysis, 1)})")
+            most = cut_words.points(max(spared))
+            said[0] += f": what lost nothing in them may still lose in up to {most} of {noun}s"
+    if not safety.faults and (faster := [ratio for ratio, _ in faster_than_whole(safety)[1]]):
+        gained = faster if len(faster) <= MOST_KEPT else [over_conditions(faster)]
+        ends = numbers.listed([verdict_words.interval("faster", one) for one in gained])
+        unit = " times" * (gained[-1].estimate >= verdict_words.TIMES_FROM)
+        said.append(f"speed {ends}{unit} ({_intervals(analysis, len(gained))})")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:

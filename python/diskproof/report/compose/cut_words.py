@@ -199,14 +199,6 @@ def _most(answer: CutAnswer, most: int) -> str:
     return f"up to {lost} and {up_to}{seconds(window_s)} of {noun}s"
 
 
-def window(answer: CutAnswer) -> str:
-    """Return about the longest time of which a cut took the commits: ``1 s of commits or more``."""
-    worst_s = answer.window_s.worst if answer.window_s else 0.0
-    about = f"{significant(worst_s, 1)} s" if worst_s >= LEAST_S else seconds(worst_s)
-    more = " or more" if answer.open_windows else ""
-    return f"{'' if more else 'about '}{about} of {taken(answer.cell)}s{more}"
-
-
 def taken(cell: Cell) -> str:
     """Return what a cut takes: ``commit``; of a program ``promise``."""
     return "promise" if cell.server == PROGRAM else "commit"

@@ -14,7 +14,7 @@ from diskproof.wording import numbers
 TUNINGS: dict[Level, str] = {
     "safest": "commits wait for the disk",
     "fast": "commits do not wait",
-    "unsafe": "nothing waits",
+    "unsafe": "a crash may ruin the database",
 }
 
 
@@ -35,15 +35,15 @@ def tested(analysis: Analysis) -> str:
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     *fewer, most = sorted({plan.cpus or one.cpus for one in machine.each})
     cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
-    return f"{servers(analysis)}{cpus}{slow_time(plan)}{f' with {numbers.listed(common)}' if common else ''}"
+    return f"{servers(analysis)}{cpus}{_slow_time(plan)}{f' with {numbers.listed(common)}' if common else ''}"
 
 
-def slow_time(plan: Plan) -> str:
+def _slow_time(plan: Plan) -> str:
     """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
     if plan.dilation == 1:
         return ""
-    counts = f"each counts as {plan.cpus_count}; " if plan.cpus_count > 1 else ""
-    return f" ({counts}time ran {plan.dilation} times slower, figures are converted)"
+    stands = f", so each CPU stands for {plan.cpus_count}" if plan.cpus_count > 1 else ""
+    return f" in slow time (all clocks ran {plan.dilation} times slower{stands})"
 
 
 def servers(analysis: Analysis) -> str:
@@ -172,6 +172,15 @@ def workloads(analysis: Analysis) -> Iterator[tuple[str, str]]:
         of = (one for one in analysis.cells if one.cell.workload == name and one.cell.has_server and one.data)
         data = next((one.data for one in of if one.data), None)
         yield name, f"{words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
+
+
+def loads_at_once(analysis: Analysis) -> str:
+    """Return what the workloads do, with their names if there are several; of one, if nothing varies."""
+    of = {cell.workload: analysis.plan.loads.get(cell.workload) for cell in analysis.plan.cells}
+    said = {name: words.text for name, words in of.items() if words}
+    if len(of) > 1:
+        return "; ".join(f"{name} = {what}" for name, what in said.items())
+    return "" if analysis.varying else numbers.sentence_case("".join(said.values()))
 
 
 def _roles(places: Sequence[Place]) -> Stored:

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.audit.host import host_busy
-from diskproof.report.compose import cut_words, names, rows, to_do
+from diskproof.report.compose import cut_words, names, prices, rows, to_do
 from diskproof.report.compose.answer import answer, held_back, how_sure, is_of_limits, open_limits
 from diskproof.report.compose.findings import Caution, cautions
 from diskproof.report.compose.head import left_out, progress
-from diskproof.report.compose.prices import dearer, money, priced
 from diskproof.report.one_screen import OneScreen
 from diskproof.wording import numbers
 
@@ -61,8 +60,6 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
     ]
     busy = next((one.in_short for _, one in warned if one.finding.check == host_busy.name), "")
     first, *rest = how_sure(analysis).split("; ")  # what took CPU time is lost after the others
-    prices = analysis.prices
-    storages = [f"{row.storage} {money(row.amount)}" for row in prices.storages] if prices else []
     found = (
         ("ALARM", _alarm(analysis.safety)),
         ("How sure", "; ".join(filter(None, (first, busy, *rest)))),
@@ -71,7 +68,7 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
             if is_of_limits(analysis)
             else [("Held back by", held_back(analysis))]
         ),
-        ("Price", f"in {priced(prices)}: {', '.join(storages)}{dearer(analysis)}" if prices else ""),
+        ("Price", prices.in_short(analysis)),
         *to_do.first(analysis),
         ("Beware", _beware(analysis, [one for one in warned if one[1].finding.check != host_busy.name])),
     )
@@ -81,10 +78,14 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 def facts(analysis: Analysis) -> str:
     """Return what was tested, its levels and storages, how much there is, and a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    loads = () if analysis.varying else names.workloads(analysis)
-    load = numbers.sentence_case("; ".join(what for _, what in loads))
     levels = "; ".join(names.tunings(analysis))
-    parts = (names.tested(analysis), levels, names.storages_at_once(analysis), progress(analysis), load)
+    parts = (
+        names.tested(analysis),
+        levels,
+        names.storages_at_once(analysis),
+        names.loads_at_once(analysis),
+        progress(analysis),
+    )
     return f"{state}{'. '.join(filter(None, parts))}"
 
 

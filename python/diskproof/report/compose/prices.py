@@ -88,12 +88,17 @@ def money(amount: float) -> str:
     return _plain(amount, 3).rstrip("0").rstrip(".")
 
 
-def dearer(analysis: Analysis) -> str:
-    """Return how much more the faster of two storages costs: ``; ssd costs 2.5 times as much``."""
-    found = best_buy(analysis)
-    if found is None or found.times <= 1:
+def in_short(analysis: Analysis) -> str:
+    """Return the prices of the storages: ``in USD: hdd 60, ssd 90; ssd costs 1.5 times as much``.
+
+    Empty without prices, and if the faster of two is no dearer: what to do says that then.
+    """
+    prices, best = analysis.prices, best_buy(analysis)
+    if prices is None or (best and best.times <= 1):
         return ""
-    return f"; {found.storage} costs {significant(found.times, 2)} times as much"
+    storages = ", ".join(f"{row.storage} {money(row.amount)}" for row in prices.storages)
+    more = f"; {best.storage} costs {significant(best.times, 2)} times as much" if best else ""
+    return f"in {priced(prices)}: {storages}{more}"
 
 
 def quotient(interval: Interval | None) -> str:

@@ -14,6 +14,7 @@ from diskproof.audit.run import repeats
 from diskproof.families import of
 from diskproof.report.compose import cut_words, verdict_words
 from diskproof.report.compose.findings import Caution, cautions
+from diskproof.report.compose.prices import money, priced
 from diskproof.results.limit import IN_WORDS
 from diskproof.results.plan import Plan
 from diskproof.stats.boxes import boxes
@@ -152,9 +153,10 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     # A study of cuts asks what is lost, one of limits what makes it faster.
     speed = [*_speed(analysis)] if analysis.plan.crash is None else []
     yield from _lying(analysis, servers)
-    if (bought := best_buy(analysis)) and bought.times <= 1:
-        per_gb = ", but dearer per GB" if bought.times_per_gb > 1 else ""
-        yield f"{bought.storage}: faster and {'cheaper' if bought.times < 1 else 'as cheap'}{per_gb}."
+    if (best := best_buy(analysis)) and analysis.prices and best.times <= 1:
+        both = f"{priced(analysis.prices)} {money(best.amount)} instead of {money(best.amount_of_slower)}"
+        per_gb = ", but dearer per GB" if best.times_per_gb > 1 else ""
+        yield f"buy {best.storage}: faster and {f'cheaper ({both})' if best.times < 1 else 'as cheap'}{per_gb}."
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:
@@ -234,7 +236,7 @@ def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
     lost = [cut.cell.storage for one in servers for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in analysis.ignoring_flushes]:
         safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
-        yield f"{safe} if yours flushes; {PROFILE} tells"
+        yield f"{safe}, if your disk obeys flushes: {PROFILE} tests it"
         yield f"use no {numbers.listed(lying)}: on it no setting helps."
 
 

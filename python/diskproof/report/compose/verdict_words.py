@@ -136,23 +136,26 @@ def clients(level: str) -> str:
     return f"{level} {'client' if level == '1' else 'clients'}"
 
 
-def by_how_much(*ratios: float) -> str:
-    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``."""
+def by_how_much(*ratios: float, each: bool = False) -> str:
+    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``.
+
+    `each`: of one thing and another, ``12% and 45%``, and not a range.
+    """
     faster = min(ratios) >= 1
     ordered = sorted(ratios, reverse=not faster)
     times = [_two_digits(one if faster else 1 / one) for one in ordered]
     points = [_points(abs(one - 1)) for one in ordered]
     word, of_times = ("faster", "as fast as") if faster else ("slower", "slower than")
     if max(*ratios, *(1 / one for one in ratios)) < TIMES_FROM:
-        return f"{_range(points)} {word} than"
+        return f"{_range(points, each=each)} {word} than"
     if times[0] == "1.0":
         return f"{points[0]} {word} to {times[-1]} times {of_times}"
-    return f"{_range(times)} times {of_times}"
+    return f"{_range(times, each=each)} times {of_times}"
 
 
-def amount(*ratios: float) -> str:
+def amount(*ratios: float, each: bool = False) -> str:
     """Return how much faster or slower something is, beside what was said before: ``27% to 82% faster``."""
-    return by_how_much(*ratios).removesuffix(" than").removesuffix(" as")
+    return by_how_much(*ratios, each=each).removesuffix(" than").removesuffix(" as")
 
 
 def interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -> str:
@@ -179,8 +182,8 @@ def _end(ratio: float) -> str:
     return f"x{_two_digits(ratio)}" if ratio > 1 else f"1/{_two_digits(1 / ratio)}"
 
 
-def _range(ends: Sequence[str]) -> str:
-    return ends[0] if ends[0] == ends[-1] else f"{ends[0]} to {ends[-1]}"
+def _range(ends: Sequence[str], *, each: bool = False) -> str:
+    return ends[0] if ends[0] == ends[-1] else f"{ends[0]} {'and' if each else 'to'} {ends[-1]}"
 
 
 def _points(share: float) -> str:
