@@ -19,6 +19,7 @@ from diskproof.analysis.safety.worst import faster_than_whole, most_harmed, wors
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
+from diskproof.report.compose.safety import worst_loss
 from diskproof.report.compose.verdict_words import conditions
 from diskproof.report.intervals import confidence
 from diskproof.stats.grouping import grouped
@@ -187,40 +188,24 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
-            gained += f", but {_lost_by(beside)}"
+            cuts = cut_words.cuts(sum(one.telling for one in beside))
+            harmed = f"{sum(one.with_loss for one in beside)} of {cuts}"
+            gained += f", but lost something in {harmed}, at worst {worst_loss(worst_way(beside))}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
-    cell, end = most.cell, "." if gained else ";"
-    if cell.storage not in analysis.ignoring_flushes:
-        return f"{kept}{end} {cut_words.level(cell)} {_lost(most)}."
-    lying = f"{cell.storage}, which ignores flushes"
-    if most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
-        return f"{kept}. On {lying}, every level lost commits, {cell.tuning} even {_gone(most)}."
-    return f"{kept}{end} {cell.tuning} on {lying}, {_lost(most)}."
-
-
-def _lost_by(some: Sequence[CutAnswer]) -> str:
-    """Return what levels lost together: ``lost commits in 29 of 30 cuts, 1.0 s or more at worst``."""
-    cuts = f"{sum(one.with_loss for one in some)} of {cut_words.cuts(sum(one.telling for one in some))}"
-    worst = worst_way(some)
-    window_s = cut_words.seconds(worst.window_s.worst if worst.window_s else 0.0)
-    more = " or more" * bool(worst.open_windows)
-    return f"lost {cut_words.taken(worst.cell)}s in {cuts}, {window_s}{more} at worst"
+    cell = most.cell
+    lying = ", which ignores flushes," if cell.storage in analysis.ignoring_flushes else ""
+    if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
+        return f"{kept}. On {cell.storage}{lying} every level lost commits, and {cell.tuning} {_lost(most)}."
+    return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
 
 
 def _lost(most: CutAnswer) -> str:
     """Return the most that cuts took of a level, to follow its name."""
     if most.states:
         return f"{cut_words.outcome(most)}; {cut_words.counterexample(most.states[-1])}"
-    if not most.gone:
-        return cut_words.worst(most)
-    more = most.with_loss - most.gone
-    return f"lost {_gone(most)}{f', and commits in {more} more' if more else ''}"
-
-
-def _gone(most: CutAnswer) -> str:
-    return f"the whole database in {most.gone} of {cut_words.cuts(most.telling)}"
+    return cut_words.gone(most) if most.gone else cut_words.worst(most)
 
 
 def _says_speed(analysis: Analysis) -> bool:

@@ -164,12 +164,12 @@ def at_most(share: Share) -> str:
 
 def loss(answer: CutAnswer) -> str:
     """Say in how many cuts all was lost, and the most that one of the others took."""
-    gone = _gone(answer) if answer.gone else ""
+    all_lost = gone(answer) if answer.gone else ""
     if answer.most_lost is None:
-        return gone
+        return all_lost
     most = _most(answer, answer.most_lost)
-    if gone:
-        return f"{gone}, and in others {most}"
+    if all_lost:
+        return f"{all_lost}, and in others {most}"
     # The windows of these are as long as the load: that is no property of the setting.
     everything = (
         f"; in {answer.open_windows} of them all that was acknowledged" if answer.open_windows else ""
@@ -184,7 +184,8 @@ def worst(answer: CutAnswer) -> str:
     return outcome(answer)
 
 
-def _gone(answer: CutAnswer) -> str:
+def gone(answer: CutAnswer) -> str:
+    """Say in how many cuts the whole database was lost."""
     return f"lost the whole database in {answer.gone} of {cuts(answer.telling)}"
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.safety.shapes import CutAnswer, Faulted, Safety
 from diskproof.report.compose import cut_words
-from diskproof.report.document import Tone
 from diskproof.report.one_screen import Block, Row
 from diskproof.results.factor import CutFactor
 from diskproof.results.fault import NO_FAULT
@@ -107,8 +106,7 @@ def _left(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell, met: Faulted) 
 
 def without(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell) -> Faulted | None:
     """Return what the same cell without a fault met."""
-    alike = {"id": "", "fault": NO_FAULT}
-    wanted = cell.model_copy(update=alike)
+    wanted = cell.model_copy(update={"id": "", "fault": NO_FAULT})
     return next((met for one, met in every if one.cell.model_copy(update={"id": ""}) == wanted), None)
 
 
@@ -122,7 +120,7 @@ def rows(safety: Safety) -> Iterator[Block]:
     made = [
         Row(
             tuple(one.cell.level(factor) for factor in factors),
-            tone=_tone(one, faulted),
+            tone="alarm" if faulted.unnoticed else "worse" if one.harmed else "plain",
             figures=_figures(safety, every, one, faulted),
         )
         for one, faulted in shown
@@ -142,10 +140,6 @@ def _figures(
     left = _left(every, one.cell, met)
     share = numbers.NOT_OBSERVED if left is None else f"{left:.0%}"
     return share, commits, silent, _harm(one, met)
-
-
-def _tone(one: CutAnswer, faulted: Faulted) -> Tone:
-    return "alarm" if faulted.unnoticed else "worse" if one.harmed else "plain"
 
 
 def _harm(one: CutAnswer, faulted: Faulted) -> str:

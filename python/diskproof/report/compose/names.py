@@ -174,15 +174,6 @@ def workloads(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield name, f"{words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
 
 
-def loads_at_once(analysis: Analysis) -> str:
-    """Return what the workloads do, with their names if there are several; of one, if nothing varies."""
-    of = {cell.workload: analysis.plan.loads.get(cell.workload) for cell in analysis.plan.cells}
-    said = {name: words.text for name, words in of.items() if words}
-    if len(of) > 1:
-        return "; ".join(f"{name} = {what}" for name, what in said.items())
-    return "" if analysis.varying else numbers.sentence_case("".join(said.values()))
-
-
 def _roles(places: Sequence[Place]) -> Stored:
     """Return what a storage is: where the data lie, and the roles that lie elsewhere."""
     said = {place.role: _place(place) for place in places}
