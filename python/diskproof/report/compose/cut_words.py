@@ -164,12 +164,11 @@ def at_most(share: Share) -> str:
 
 def loss(answer: CutAnswer) -> str:
     """Say in how many cuts all was lost, and the most that one of the others took."""
-    all_lost = gone(answer) if answer.gone else ""
     if answer.most_lost is None:
-        return all_lost
+        return gone(answer) if answer.gone else ""
     most = _most(answer, answer.most_lost)
-    if all_lost:
-        return f"{all_lost}, and in others {most}"
+    if answer.gone:
+        return f"{gone(answer)}, and in others {most}"
     # The windows of these are as long as the load: that is no property of the setting.
     everything = (
         f"; in {answer.open_windows} of them all that was acknowledged" if answer.open_windows else ""
