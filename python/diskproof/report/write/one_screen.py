@@ -89,13 +89,18 @@ _CLAUSES, _SENTENCES = re.compile(r"(?<=[.;:,])\s|\s(?=\()"), re.compile(r"(?<=[
 def _fitted(
     text: str, width: int, most: int, parts: re.Pattern[str] = _CLAUSES, mark: str = " …"
 ) -> list[str]:
-    """Return a text in so many lines; one that has more loses whole parts, for which a mark stands."""
-    ends = [len(text), *(found.start() for found in reversed([*parts.finditer(text)]))]
-    for end in ends:
-        shown = text if end == len(text) else f"{text[:end].rstrip('.;:,')}{mark or '.'}"
-        if len(wrapped := _wrapped(shown, width)) <= most:
+    """Return a text in so many lines; one that has more loses whole parts, for which a mark stands.
+
+    If too little were left of it, it ends within a part.
+    """
+    whole = _wrapped(text, width)
+    if len(whole) <= most:
+        return whole
+    for found in reversed([*parts.finditer(text)]):
+        shown = f"{text[: found.start()].rstrip('.;:,')}{mark or '.'}"
+        if len(wrapped := _wrapped(shown, width)) <= most and (not mark or len(shown) > width * most / 2):
             return wrapped
-    return [*wrapped[: most - 1], f"{wrapped[most - 1][: width - 2].rstrip(' …')} …"]
+    return [*whole[: most - 1], f"{whole[most - 1][: width - 2].rstrip(' …')} …"]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
