@@ -24,7 +24,7 @@ study sets a rate that leaves capacity idle. ``network``: clients on other machi
 for bytes. ``disk``: the disk below a load on bare files."""
 
 IN_WORDS: dict[Limit, str] = {
-    "log flush": "the flushes of its logs",
+    "log flush": "log flushes",
     "data reads": "reads from the disk",
     "page writes": "page writes",
     "CPU": "the CPUs",

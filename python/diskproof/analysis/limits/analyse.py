@@ -61,13 +61,11 @@ def _answer(seen: Observed) -> CellLimit:
 
 
 def bound_by(seen: Observed, limit: Limit) -> Message:
-    """Return the limit as this cell has it: ``the redo log's flush``."""
+    """Return the limit as this cell has it: ``redo log flushes``."""
     match limit:
         case "log flush":
             logs = log_names(seen.family, seen.settings, flushed_logs(seen)) if seen.family else []
-            if len(logs) > 1:
-                return say("the flushes of {logs}", logs=logs)
-            return say("the {log}'s flush", log=logs[0] if logs else "log")
+            return say("{logs} flushes", logs=logs or ["log"])
         case "CPU" if (seen.cpu.busy or 0.0) < FULL_SHARE:
             return say("the speed of a CPU")
         case "locks" if (flushing := _flushing(seen)) >= MOST:

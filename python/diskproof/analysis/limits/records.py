@@ -139,7 +139,7 @@ class CellLimit(Record):
     missing: Message = NOTHING
     """Why no limit is established."""
     bound_by: Message = NOTHING
-    """The limit as this cell has it: ``the redo log's flush``."""
+    """The limit as this cell has it: ``redo log flushes``."""
     signals: list[Signal] = Field(default_factory=list)
     split: Split | None = None
     """None if the load has no transactions to split, or their latency is not known."""

@@ -53,7 +53,7 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
         return None
     caption = (
         "Commits a second against the acknowledged transactions that the worst cut took; a line leads to the "
-        "median cut. A lost database stands at the right end. A hollow mark lost none: beside it are the cuts "
+        "median cut. A lost database is at the right end. A hollow mark lost none: beside it are the cuts "
         "made, and the share of cuts that may still lose some (one-sided 95% bound). Upright bars: "
         f"{confidence(analysis)} intervals."
     )

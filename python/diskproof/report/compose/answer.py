@@ -19,7 +19,6 @@ from diskproof.analysis.safety.worst import faster_than_whole, most_harmed, wors
 from diskproof.audit.run import ENOUGH_BLOCKS
 from diskproof.report.compose import cut_words, dials, faults, limits_words, verdict_words
 from diskproof.report.compose.names import is_given
-from diskproof.report.compose.safety import worst_loss
 from diskproof.report.compose.verdict_words import conditions
 from diskproof.report.intervals import confidence
 from diskproof.stats.grouping import grouped
@@ -188,16 +187,15 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
-            cuts = cut_words.cuts(sum(one.telling for one in beside))
-            harmed = f"{sum(one.with_loss for one in beside)} of {cuts}"
-            gained += f", but lost something in {harmed}, at worst {worst_loss(worst_way(beside))}"
+            gained += f", and lost {cut_words.window(worst_way(beside))}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
     cell = most.cell
     lying = ", which ignores flushes," if cell.storage in analysis.ignoring_flushes else ""
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
-        return f"{kept}. On {cell.storage}{lying} every level lost commits, and {cell.tuning} {_lost(most)}."
+        gone = f"{cell.tuning} even the database ({most.gone} of {cut_words.cuts(most.telling)})"
+        return f"{kept}. On {cell.storage}{lying} every level lost commits, {gone}."
     return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
 
 
@@ -237,8 +235,7 @@ def _of_limits(analysis: Analysis) -> str:
 def held_back(analysis: Analysis) -> str:
     """Return what holds cells back, with its share of the time; empty if nothing was counted.
 
-    ``the log's flush on disk at safest (79% of time); probably the CPUs on dram (90%)``. Storages that
-    all of it is about are named first.
+    ``redo log flushes on disk at safest (79% of time); probably the CPUs on dram (90%)``.
     """
     cells = _limit_cells(analysis)
     groups, unknown = _alike_limits(analysis, cells), [one for one in cells if not limits_words.held_by(one)]
@@ -248,11 +245,6 @@ def held_back(analysis: Analysis) -> str:
     timed = dict.fromkeys(one.cell.storage for one in cells)
     if untimed := sorted({cell.storage for cell in analysis.plan.every_cell} - {*timed}) if groups else []:
         return f"{said}; unknown on {numbers.listed(untimed)}"
-    others = [factor for factor in analysis.varying if factor != "storage"]
-    apart = [len({tuple(map(one.cell.level, others)) for one, _ in alike}) for alike in groups]
-    everywhere = [len(alike) for alike in groups] == [len(timed) * number for number in apart]
-    if groups and everywhere and 1 < len(timed) <= verdict_words.MOST_PLACES:
-        return f"on {numbers.listed([*timed])}: {said}"
     return said
 
 
@@ -277,8 +269,6 @@ def _limits(analysis: Analysis, groups: Sequence[Alike]) -> str:
     for alike, is_likely in zip(groups, likely, strict=True):
         probably = "probably " if is_likely and not (said and all(likely)) else ""
         where = _places(analysis, [one for one, _ in alike]) if len(alike) < every else ""
-        if said and alike is groups[-1] and sum(map(len, groups)) == every and ", and" in where:
-            where = " elsewhere"
         shares = [held.share for _, held in alike if held.share and not is_likely]
         noted = f" ({limits_words.percents(min(shares), max(shares))}{unit})" if shares else ""
         said.append(f"{probably}{alike[0][1].words}{where}{noted}")
@@ -361,10 +351,13 @@ def _ends(analysis: Analysis) -> str:
     also = "".join(f", {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
-    weak = ["on virtual disks"] * (not analysis.virtual.isdisjoint(storages))
-    weak += ["in slow time"] * (analysis.plan.dilation > 1)
-    weak += ["in a short run"] * (analysis.plan.scale is not None and analysis.whole_by is not None)
-    return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{', ' * bool(weak)}{numbers.listed(weak)}"
+    weak = {
+        "virtual disks": not analysis.virtual.isdisjoint(storages),
+        f"clocks {analysis.plan.dilation} times slower, figures converted": analysis.plan.dilation > 1,
+        "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
+    }
+    noted = ", ".join(what for what, applies in weak.items() if applies)
+    return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{f' ({noted})' if noted else ''}"
 
 
 def _intervals(analysis: Analysis, number: int) -> str:
@@ -392,18 +385,21 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
         noun = "try" if safety.faults else "cut"
-        on = " on virtual disks" * (not analysis.virtual.isdisjoint(one.cell.storage for one in worst))
-        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each{on}")
-        if spared := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            most = cut_words.points(max(spared))
-            said[0] += f": what lost nothing in them may still lose in up to {most} of {noun}s"
+        many = numbers.count(min(one.telling for one in worst), noun)
+        said.append(f"{many} each")
+        if whole := {
+            one.cell.tuning: one.loss_share.high for one in worst if one.is_whole and one.loss_share
+        }:
+            risk = f"the risk is at most {cut_words.points(max(whole.values()))} a {noun}"
+            said[0] = f"{numbers.listed([*whole], MOST_KEPT)} lost nothing in {many}: {risk}"
     if not safety.faults and (faster := [ratio for ratio, _ in faster_than_whole(safety)[1]]):
         gained = faster if len(faster) <= MOST_KEPT else [over_conditions(faster)]
         ends = numbers.listed([verdict_words.interval("faster", one) for one in gained])
         unit = " times" * (gained[-1].estimate >= verdict_words.TIMES_FROM)
-        said.append(f"speed {ends}{unit} ({_intervals(analysis, len(gained))})")
+        said.append(f"speed {ends}{unit} ({confidence(analysis)})")
     if _says_speed(analysis):
         said.append(_ends(analysis))
+    said += ["virtual disks"] * (not analysis.virtual.isdisjoint(one.cell.storage for one in worst))
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))

@@ -199,6 +199,12 @@ def _most(answer: CutAnswer, most: int) -> str:
     return f"up to {lost} and {up_to}{seconds(window_s)} of {noun}s"
 
 
+def window(answer: CutAnswer) -> str:
+    """Return the longest time of which a cut took the commits: ``the last 1.0 s or more``."""
+    last = f"the last {seconds(answer.window_s.worst if answer.window_s else 0.0)}"
+    return f"{last}{' or more' if answer.open_windows else ''}"
+
+
 def taken(cell: Cell) -> str:
     """Return what a cut takes: ``commit``; of a program ``promise``."""
     return "promise" if cell.server == PROGRAM else "commit"

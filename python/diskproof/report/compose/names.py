@@ -7,7 +7,6 @@ from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.machine import Place, ServerFacts
-from diskproof.results.plan import Plan
 from diskproof.stats.grouping import grouped
 from diskproof.wording import numbers
 
@@ -35,15 +34,8 @@ def tested(analysis: Analysis) -> str:
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     *fewer, most = sorted({plan.cpus or one.cpus for one in machine.each})
     cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
-    return f"{servers(analysis)}{cpus}{_slow_time(plan)}{f' with {numbers.listed(common)}' if common else ''}"
-
-
-def _slow_time(plan: Plan) -> str:
-    """Return how many times slower time passed, and what the CPUs stand for; empty if it was as usual."""
-    if plan.dilation == 1:
-        return ""
-    stands = f", so each CPU stands for {plan.cpus_count}" if plan.cpus_count > 1 else ""
-    return f" in slow time (all clocks ran {plan.dilation} times slower{stands})"
+    cpus += f" (each stands for {plan.cpus_count})" if plan.dilation > 1 and plan.cpus_count > 1 else ""
+    return f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
 
 
 def servers(analysis: Analysis) -> str:
@@ -161,6 +153,15 @@ def _risk(analysis: Analysis, name: str) -> str:
         + (f"after a power cut {losses}" if losses else TUNINGS["safest"])
         for losses, alike in by_losses.items()
     )
+
+
+def loads(analysis: Analysis) -> str:
+    """Return what each workload does, if there are several; of one, if nothing varies."""
+    used = {cell.workload for cell in analysis.plan.cells}
+    said = {name: words.text for name, words in analysis.plan.loads.items() if name in used}
+    if len(said) == 1:
+        return "" if analysis.varying else numbers.sentence_case(*said.values())
+    return "; ".join(f"{name} = {what}" for name, what in said.items()).replace("`", "")
 
 
 def workloads(analysis: Analysis) -> Iterator[tuple[str, str]]:

@@ -78,11 +78,8 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 def facts(analysis: Analysis) -> str:
     """Return what was tested, its levels and storages, how much there is, and a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    loads = [*names.workloads(analysis)]
-    several = [f"{name} = {what}" for name, what in loads] if loads[1:] else []
-    load = [] if analysis.varying else [numbers.sentence_case(what) for _, what in loads]
     levels, storages = "; ".join(names.tunings(analysis)), names.storages_at_once(analysis)
-    parts = (names.tested(analysis), levels, storages, "; ".join(several or load), progress(analysis))
+    parts = (names.tested(analysis), names.loads(analysis), levels, storages, progress(analysis))
     return f"{state}{'. '.join(filter(None, parts))}"
 
 

@@ -155,8 +155,8 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     yield from _lying(analysis, servers)
     if (best := best_buy(analysis)) and analysis.prices and best.times <= 1:
         both = f"{priced(analysis.prices)} {money(best.amount)} instead of {money(best.amount_of_slower)}"
-        per_gb = ", but dearer per GB" if best.times_per_gb > 1 else ""
-        yield f"buy {best.storage}: faster and {f'cheaper ({both})' if best.times < 1 else 'as cheap'}{per_gb}."
+        price = f", {both}" if best.times < 1 else " and as cheap"
+        yield f"buy {best.storage}: faster{price}{', dearer per GB' * (best.times_per_gb > 1)}."
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:
@@ -236,7 +236,7 @@ def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
     lost = [cut.cell.storage for one in servers for cut in one.lost_on]
     if lying := [one for one in dict.fromkeys(lost) if one in analysis.ignoring_flushes]:
         safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
-        yield f"{safe}, if your disk obeys flushes: {PROFILE} tests it"
+        yield f"use {safe}; test your disk: {PROFILE}"
         yield f"use no {numbers.listed(lying)}: on it no setting helps."
 
 
