@@ -118,7 +118,7 @@ def test_a_log_that_is_written_behind_holds_no_commit_back() -> None:
     )
     assert cell.limit is None
     assert cell.sentence.text == (
-        "not established: samples of the threads point to the log's flush (a thread was flushing the log "
+        "not established: samples of the threads point to log flushes (a thread was flushing the log "
         "at 92% of moments), but the clients' times contradict that (COMMIT takes 60 µs of 13 ms)."
     )
 

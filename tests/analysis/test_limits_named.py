@@ -97,7 +97,7 @@ def test_what_is_missing_is_said() -> None:
     cell = limited("log flush", **gone)
     assert cell.limit is None
     assert cell.sentence.text == (
-        "not established: the clients' times point to the log's flush (COMMIT takes 8.1 ms of 8.9 ms), "
+        "not established: the clients' times point to log flushes (COMMIT takes 8.1 ms of 8.9 ms), "
         "but no second measurement confirms it."
     )
 
@@ -137,7 +137,7 @@ def test_time_decides_between_two_limits_with_equal_support(flush_us: float, nam
     found = establish(signals, Split(latency_us=10_000, parts=parts))
     assert found.limit == named
     if named is None:
-        assert found.missing.text == "the log's flush and the CPUs have equal support"
+        assert found.missing.text == "log flushes and the CPUs have equal support"
     assert establish(signals, None).limit is None, "without a split nothing decides"
 
 
@@ -193,7 +193,7 @@ def test_a_trial_with_almost_no_figures_is_accepted() -> None:
 
 def test_the_sentence_names_limit_evidence_and_gain() -> None:
     assert limited("log flush").sentence.text == (
-        "bound by the redo log's flush: 7.8 ms, 88% of the mean time; COMMIT takes 8.1 ms of 8.9 ms. "
+        "bound by redo log flushes: 7.8 ms, 88% of the mean time; COMMIT takes 8.1 ms of 8.9 ms. "
         "A disk with a 1 ms flush would give about 3.8 times as much."
     )
     assert limited("CPU", 8).sentence.text.startswith("bound by the CPUs: ")

@@ -82,7 +82,7 @@ def test_two_logs_on_one_disk_are_two_flushes_a_commit() -> None:
     ]
     cell = limited("log flush", 1, usage__activity=doing, settings=relaxed)
     assert "two flushes a commit" not in named(cell)
-    assert cell.sentence.text.startswith("bound by the binary log's flush: ")
+    assert cell.sentence.text.startswith("bound by binary log flushes: ")
 
 
 def test_clients_that_do_not_share_a_flush_are_reported() -> None:

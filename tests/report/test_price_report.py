@@ -128,7 +128,7 @@ def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: Mak
 @pytest.mark.parametrize(
     ("faster", "amounts", "price", "to_do"),
     [
-        ("ssd", (60.0, 40.0), "in USD: disk 60, ssd 40", "ssd: faster and cheaper."),
+        ("ssd", (60.0, 40.0), "", "buy ssd: faster, USD 40 instead of 60."),
         ("ssd", (60.0, 150.0), "in USD: disk 60, ssd 150; ssd costs 2.5 times as much", ""),
         ("ssd", (60.0,), "in USD: disk 60", ""),
         ("dram", (60.0, 40.0), "in USD: disk 60, dram 40", ""),  # it keeps nothing
@@ -143,7 +143,7 @@ def test_one_screen_says_what_the_faster_costs(
     trials = make_trials(plan, lambda cell: typical_rate(cell) * (1 + (cell.storage == faster)))
     _, analysis = make_run(plan, trials)
     known = dict(lines(analysis))
-    assert known["Price"] == price
+    assert known.get("Price", "") == price
     assert (known["To do"] == to_do) == bool(to_do)
 
 

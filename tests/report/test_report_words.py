@@ -6,11 +6,13 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import RunFinding
 from diskproof.report import intervals
 from diskproof.report.compose import head, machine
-from diskproof.report.compose.findings import by_severity
+from diskproof.report.compose.findings import section
+from diskproof.report.document import Items
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
 from diskproof.visible import visible, visible_json
+from support.runs import MakeRun
 from support.trials import change, make_plan, make_trials
 
 
@@ -48,7 +50,7 @@ def test_phases_that_no_workload_has_are_not_told() -> None:
     assert head.speed_design(own).endswith("5 blocks, 5 s measured after 1 s of warm-up")
 
 
-def test_severe_findings_come_first() -> None:
+def test_severe_findings_come_first(make_run: MakeRun) -> None:
     severities = ["note", "invalid", "warning"]
     findings = [
         RunFinding(
@@ -58,4 +60,7 @@ def test_severe_findings_come_first() -> None:
         )
         for one in severities
     ]
-    assert [one.finding.severity for one in by_severity(findings)] == ["invalid", "warning", "note"]
+    _, analysis = make_run(make_plan())
+    [listed] = section(change(analysis, findings=findings)).blocks
+    assert isinstance(listed, Items)
+    assert [one.lead for one in listed.items] == ["invalid", "warning", "note"]

@@ -92,7 +92,10 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
     busy = sum(use.used_s for use in trial.usage.cpu.values())
     assert 0 < busy < 2 * trial.usage.seconds
     report = (run.path / "report.md").read_text()
-    assert "CPUs (each counts as 4; time ran 4 times slower, figures are converted)" in report
+    assert (
+        "Time ran 4 times slower for all of it; figures are converted back, and each CPU counts as 4"
+        in report
+    )
     assert marks_in(tmp_path) == {}
 
 

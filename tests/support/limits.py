@@ -70,7 +70,7 @@ def _log_flush(cell: Cell, latency_us: float) -> CellLimit:
     return CellLimit(
         cell=cell,
         limit="log flush",
-        bound_by="the redo log's flush",
+        bound_by="redo log flushes",
         signals=[
             Signal(limit="log flush", instrument="clients", supports=True, says=said),
             Signal(limit="log flush", instrument="clients", supports=True, says="only writes wait"),

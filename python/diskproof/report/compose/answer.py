@@ -187,15 +187,15 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
-            gained += f", and lost {cut_words.window(worst_way(beside))}"
+            gained += f", and lost at worst {cut_words.window(worst_way(beside))}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
     cell = most.cell
     lying = ", which ignores flushes," if cell.storage in analysis.ignoring_flushes else ""
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
-        gone = f"{cell.tuning} even the database ({most.gone} of {cut_words.cuts(most.telling)})"
-        return f"{kept}. On {cell.storage}{lying} every level lost commits, {gone}."
+        gone = f"{cell.tuning} even the database in {most.gone} of {most.telling}"
+        return f"{kept}. On {cell.storage}{lying} every level lost some, {gone}."
     return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
 
 
@@ -240,12 +240,15 @@ def held_back(analysis: Analysis) -> str:
     cells = _limit_cells(analysis)
     groups, unknown = _alike_limits(analysis, cells), [one for one in cells if not limits_words.held_by(one)]
     where = _places(analysis, unknown) if groups else f": {open_limits(analysis)}"
-    found = (_limits(analysis, groups), f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "")
-    said = "; ".join(filter(None, found))
-    timed = dict.fromkeys(one.cell.storage for one in cells)
-    if untimed := sorted({cell.storage for cell in analysis.plan.every_cell} - {*timed}) if groups else []:
-        return f"{said}; unknown on {numbers.listed(untimed)}"
-    return said
+    untimed = sorted(
+        {cell.storage for cell in analysis.plan.every_cell} - {one.cell.storage for one in cells}
+    )
+    found = (
+        _limits(analysis, groups),
+        f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
+        f"unknown on {numbers.listed(untimed)}" if groups and untimed else "",
+    )
+    return "; ".join(filter(None, found))
 
 
 Alike = list[tuple[CellLimit, limits_words.Held]]
@@ -353,15 +356,12 @@ def _ends(analysis: Analysis) -> str:
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
     weak = {
         "virtual disks": not analysis.virtual.isdisjoint(storages),
-        f"clocks {analysis.plan.dilation} times slower, figures converted": analysis.plan.dilation > 1,
+        "slowed time": analysis.plan.dilation > 1,
         "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
     }
     noted = ", ".join(what for what, applies in weak.items() if applies)
-    return f"{_intervals(analysis, len(ends) + len(rest))}: {said}{f' ({noted})' if noted else ''}"
-
-
-def _intervals(analysis: Analysis, number: int) -> str:
-    return f"{confidence(analysis)} interval{'s' * (number > 1)}"
+    plural = "s" * (len(ends) + len(rest) > 1)
+    return f"{confidence(analysis)} interval{plural}: {said}{f' ({noted})' if noted else ''}"
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -392,11 +392,11 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         }:
             risk = f"the risk is at most {cut_words.points(max(whole.values()))} a {noun}"
             said[0] = f"{numbers.listed([*whole], MOST_KEPT)} lost nothing in {many}: {risk}"
-    if not safety.faults and (faster := [ratio for ratio, _ in faster_than_whole(safety)[1]]):
-        gained = faster if len(faster) <= MOST_KEPT else [over_conditions(faster)]
-        ends = numbers.listed([verdict_words.interval("faster", one) for one in gained])
-        unit = " times" * (gained[-1].estimate >= verdict_words.TIMES_FROM)
-        said.append(f"speed {ends}{unit} ({confidence(analysis)})")
+    if not safety.faults and (faster := faster_than_whole(safety)[1]):
+        fastest = faster[-MOST_KEPT:]
+        ends = [f"{one.cell.tuning} {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
+        unit = " times" * (faster[-1][0].estimate >= verdict_words.TIMES_FROM)
+        said.append(f"speed: {', '.join(ends)}{unit} ({confidence(analysis)})")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     said += ["virtual disks"] * (not analysis.virtual.isdisjoint(one.cell.storage for one in worst))

@@ -56,7 +56,8 @@ def _measures(analysis: Analysis) -> Iterator[Filled]:
     interval = f"{confidence(analysis)} interval"
 
     def measure(title: str, figure: Callable[[CellAnswer], Interval | None]) -> Iterator[Filled]:
-        yield figures(title), lambda one: _estimate(one, figure(one))
+        of_jobs = title == "Seconds"
+        yield figures(title), lambda one: estimate(figure(one)) + extrapolated(of_jobs and one.extrapolated)
         yield figures(interval), lambda one: bounds(figure(one))
 
     if metrics & {"transactions_per_s", "latency_mean_us"} or not metrics:
@@ -67,13 +68,9 @@ def _measures(analysis: Analysis) -> Iterator[Filled]:
     if any(answer.rate_asked_per_s for answer in analysis.cells):
         yield figures("Rate held"), _rate
     if "latency_mean_us" in metrics:
-        yield from measure("Mean ms", _mean_ms)
+        yield from measure("Mean ms", lambda one: as_shown("latency_mean_us", one.latency_mean_us))
     if "seconds" in metrics:
         yield from measure("Seconds", _of_metric("seconds"))
-
-
-def _estimate(answer: CellAnswer, figure: Interval | None) -> str:
-    return estimate(figure) + extrapolated(answer.extrapolated and answer.metric == "seconds")
 
 
 def _rate(answer: CellAnswer) -> str:
@@ -85,7 +82,3 @@ def _rate(answer: CellAnswer) -> str:
 
 def _of_metric(metric: str) -> Callable[[CellAnswer], Interval | None]:
     return lambda answer: answer.figure if answer.metric == metric else None
-
-
-def _mean_ms(answer: CellAnswer) -> Interval | None:
-    return as_shown("latency_mean_us", answer.latency_mean_us)

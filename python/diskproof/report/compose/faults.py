@@ -125,9 +125,8 @@ def rows(safety: Safety) -> Iterator[Block]:
         )
         for one, faulted in shown
     ]
-    columns = ("lost or wrong", "silent", "reported by", "commits/s")
-    if only_time(safety):
-        columns = ("of the commits", "commits/s", "silent", "lost or wrong")
+    in_time = ("of the commits", "commits/s", "silent", "lost or wrong")
+    columns = in_time if only_time(safety) else ("lost or wrong", "silent", "reported by", "commits/s")
     yield Block("after the fault", tuple(made), columns)
 
 
@@ -138,8 +137,7 @@ def _figures(
     if not only_time(safety):
         return _harm(one, met), silent, _told(one, met), commits
     left = _left(every, one.cell, met)
-    share = numbers.NOT_OBSERVED if left is None else f"{left:.0%}"
-    return share, commits, silent, _harm(one, met)
+    return numbers.NOT_OBSERVED if left is None else f"{left:.0%}", commits, silent, _harm(one, met)
 
 
 def _harm(one: CutAnswer, faulted: Faulted) -> str:

@@ -22,7 +22,7 @@ LONG = 100
 
 def section(analysis: Analysis) -> Section:
     """Return what was found, the gravest first; a page says so if that is nothing."""
-    ordered = by_severity(analysis.findings)
+    ordered = sorted(analysis.findings, key=lambda found: SEVERITIES.index(found.finding.severity))
     made = items([(one.finding, where(one, analysis)) for one in ordered])
     nothing = "No check found anything." if analysis.trials_run else "No trial has been checked."
     blocks = (made,) if ordered else (Paragraph(nothing),)
@@ -52,11 +52,6 @@ def where(found: RunFinding, analysis: Analysis) -> str:
     if len(found.trials) == analysis.trials_run > 1:
         return "every trial"
     return listed(found.trials, MOST_PLACES)
-
-
-def by_severity(findings: Sequence[RunFinding]) -> list[RunFinding]:
-    """Order findings: what invalidates trials first, notes last."""
-    return sorted(findings, key=lambda found: SEVERITIES.index(found.finding.severity))
 
 
 # ---------------------------------------------------------------- warnings

@@ -34,8 +34,7 @@ def measured(analysis: Analysis) -> str:
     """Return it with the shape of the run: ``…; 8 cells in 5 blocks, 10 s measured after 2 s``."""
     scaled = f", at scale `{analysis.plan.scale.name}`" if analysis.plan.scale else ""
     shape = f"; {speed_design(analysis.plan)}" if has_speed(analysis.plan) else ""
-    tested = ". ".join(filter(None, (names.tested(analysis), progress(analysis))))
-    return f"{tested}{shape}{scaled}."
+    return f"{'. '.join(filter(None, (names.tested(analysis), progress(analysis))))}{shape}{scaled}."
 
 
 def made_on(analysis: Analysis) -> str:

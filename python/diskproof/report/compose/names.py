@@ -34,8 +34,13 @@ def tested(analysis: Analysis) -> str:
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     *fewer, most = sorted({plan.cpus or one.cpus for one in machine.each})
     cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
-    cpus += f" (each stands for {plan.cpus_count})" if plan.dilation > 1 and plan.cpus_count > 1 else ""
-    return f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
+    tested = f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
+    if plan.dilation == 1:
+        return tested
+    stands = f", and each CPU counts as {plan.cpus_count}" if plan.cpus_count > 1 else ""
+    return (
+        f"{tested}. Time ran {plan.dilation} times slower for all of it; figures are converted back{stands}"
+    )
 
 
 def servers(analysis: Analysis) -> str:
