@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -74,17 +75,34 @@ def examine(folder: Path) -> tuple[set[PageId], set[PageId], set[PageId]]:
     log, before = folder / disk.log, folder / disk.image
     with before.open("rb") as held:
         pages, stable = read_log(records(log), held)
-    with tempfile.TemporaryDirectory() as scratch:
-        after = Path(scratch) / "after"
-        arguments = [str(log), "--image", str(before), "--out", str(after)]
-        subprocess.run(["diskproof-disk", "replay", *arguments], check=True, stdout=subprocess.DEVNULL)
-        with after.open("rb") as left:
-            at_risk = {
-                name for name, page in pages.items() if not {page.copy.request, page.last.request} & stable
-            }
-            beyond_repair = {name for name in at_risk if not repairable(pages[name], left)}
+    with replayed(log, before) as left:
+        at_risk = {
+            name for name, page in pages.items() if not {page.copy.request, page.last.request} & stable
+        }
+        beyond_repair = {name for name in at_risk if not repairable(pages[name], left)}
     told = (folder / "recovery" / "error.log").read_text(errors="replace")
     return at_risk, beyond_repair, {(int(space), int(number)) for space, number in NAMED.findall(told)}
+
+
+@contextmanager
+def replayed(log: Path, before: Path) -> Iterator[BinaryIO]:
+    """Serve a disk with what the cut of a log left of the bytes before it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        mount, control = Path(scratch) / "mount", Path(scratch) / "control"
+        mount.mkdir()
+        disk = ["null", "--size", str(before.stat().st_size), "--image", str(before)]
+        places = ["--mount", str(mount), "--socket", str(control)]
+        words = ["diskproof-disk", "serve", *disk, *places]
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as served:
+            assert served.stdout is not None
+            served.stdout.readline()  # it is ready
+            try:
+                asked = ["diskproof-disk", "control", str(control), "replay", str(log)]
+                subprocess.run(asked, check=True, stdout=subprocess.DEVNULL)
+                with (mount / "disk").open("rb") as left:
+                    yield left
+            finally:
+                served.terminate()
 
 
 Record = tuple[str, dict[str, Any], bytes]

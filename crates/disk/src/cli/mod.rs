@@ -8,7 +8,6 @@ mod list;
 mod output;
 mod probe;
 mod promise;
-mod replay;
 mod serve;
 mod show;
 mod simulate;
@@ -35,7 +34,6 @@ enum Verb {
     Simulate(simulate::Simulate),
     Serve(serve::Serve),
     Control(control::Control),
-    Replay(replay::Replay),
     Floor(floor::Floor),
     #[command(hide = true)]
     Clock(clock::Clock),
@@ -67,7 +65,6 @@ pub fn main() -> ExitCode {
         Verb::Simulate(verb) => verb.run(),
         Verb::Serve(verb) => verb.run(),
         Verb::Control(verb) => verb.run(),
-        Verb::Replay(verb) => verb.run(),
         Verb::Floor(verb) => verb.run(),
         Verb::Clock(verb) => verb.run(),
         Verb::Probe(verb) => {

@@ -90,11 +90,10 @@ impl Disk {
         self.check_file("replayed on")?;
         let opened = self.apart.open(path);
         let log = opened.with_context(|| format!("the log {}", path.display()))?;
-        log::check(&log)?;
         self.engine.check_idle()?;
         let mut contents = self.contents.lock();
         let before = contents.keep();
-        let replayed = log::replay(&log, &mut contents, |choice| choice).and_then(|replayed| {
+        let replayed = log::replay(&log, &mut contents).and_then(|replayed| {
             ensure!(
                 replayed.survivors == replayed.logged,
                 "the surviving bytes differ from those in the log (digest {} instead of {}): the disk's bytes are not those from which the log began",

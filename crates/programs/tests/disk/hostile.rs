@@ -230,7 +230,6 @@ fn hostile_files_that_are_none() {
             vec![word("simulate"), file, word("--probes"), file],
             vec![word("simulate"), word("null"), word("--probes"), file],
             vec![word("simulate"), word("null"), word("--transactions"), file],
-            vec![word("replay"), file],
             vec![word("control"), theirs.as_os_str(), word("faults"), file],
             vec![word("control"), theirs.as_os_str(), word("replay"), file],
         ];

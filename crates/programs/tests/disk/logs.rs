@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 
@@ -12,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{FallocateFlags, fallocate};
 use serde_json::Value;
 
-use crate::served::{Served, program, serve};
+use crate::served::{Served, serve};
 
 const CACHED: &str = "fujitsu-mbc2073rc";
 /// Not a whole number of blocks.
@@ -74,18 +73,15 @@ fn bytes_of(path: &Path) -> Vec<u8> {
     bytes
 }
 
-fn replay(log: &Path, words: &[&str]) -> Result<Value, String> {
-    let output = Command::new(program())
-        .arg("replay")
-        .arg(log)
-        .args(words)
-        .output()
-        .expect("the program starts");
-    if output.status.success() {
-        Ok(serde_json::from_slice(&output.stdout).expect("an answer"))
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+/// Replays a log on a disk of another process, which begins with an image.
+fn replay(log: &Path, image: Option<&Path>) -> (Result<Value, String>, Served) {
+    let mut arguments = vec!["--size", SIZE];
+    if let Some(image) = image {
+        arguments.extend(["--image", image.to_str().expect("plain")]);
     }
+    let other = serve(CACHED, &arguments);
+    let replayed = other.try_control(&["replay", log.to_str().expect("plain")]);
+    (replayed, other)
 }
 
 /// A disk that was cut while it was tracked with a log.
@@ -132,11 +128,9 @@ fn a_replay_in_another_process_leaves_the_same_bytes() {
             cut.answer
         );
         torn += cut.answer["torn_writes"].as_u64().expect("a number");
-        let image = cut.before.to_str().expect("plain");
-        for round in 0..2 {
-            let out = cut.served.folder.path().join(format!("after-{round}"));
-            let words = ["--image", image, "--out", out.to_str().expect("plain")];
-            let replayed = replay(&cut.log, &words).expect("replayed");
+        for _ in 0..2 {
+            let (replayed, other) = replay(&cut.log, Some(&cut.before));
+            let replayed = replayed.expect("replayed");
             for field in [
                 "digest",
                 "kept",
@@ -146,9 +140,10 @@ fn a_replay_in_another_process_leaves_the_same_bytes() {
             ] {
                 assert_eq!(replayed[field], cut.answer[field], "{field}");
             }
-            assert!(bytes_of(&out) == cut.survivors, "{seed} {keep}");
+            let left = bytes_of(&other.mount().join("disk"));
+            assert!(left == cut.survivors, "{seed} {keep}");
         }
-        // On a served disk as well, which is at once to be used.
+        // On the same disk as well.
         cut.served.control(&["restore", "before"]);
         let replayed = cut
             .served
@@ -160,43 +155,13 @@ fn a_replay_in_another_process_leaves_the_same_bytes() {
 }
 
 #[test]
-fn another_choice_leaves_other_bytes() {
-    let cut = cut(5, "nothing");
-    let image = cut.before.to_str().expect("plain");
-    let mut outcomes = Vec::new();
-    for choice in [
-        &["--keep", "all"][..],
-        &["--keep", "subset"],
-        &["--keep", "subset", "--seed", "9"],
-    ] {
-        let words = [&["--image", image], choice].concat();
-        let replayed = replay(&cut.log, &words).expect("replayed");
-        assert_eq!(replayed["at_risk_bytes"], cut.answer["at_risk_bytes"]);
-        outcomes.push(replayed["digest"].clone());
-    }
-    outcomes.push(cut.answer["digest"].clone());
-    outcomes.sort_by_key(ToString::to_string);
-    outcomes.dedup();
-    assert_eq!(outcomes.len(), 4, "{outcomes:?}");
-    // What was chosen can be told without the bytes.
-    let told = replay(&cut.log, &[]).expect("told");
-    assert_eq!(told["lost_bytes"], cut.answer["lost_bytes"]);
-    assert!(told["digest"].is_null());
-}
-
-#[test]
 fn a_log_that_is_not_as_it_was_written_is_refused() {
     let cut = cut(6, "subset");
     let whole = fs::read(&cut.log).expect("read");
     let folder = cut.served.folder.path();
-    let image = cut.before.to_str().expect("plain");
     let refused = |name: &str, bytes: &[u8], part: &str| {
         let log = folder.join(name);
         fs::write(&log, bytes).expect("written");
-        for words in [&[][..], &["--image", image]] {
-            let said = replay(&log, words).expect_err(name);
-            assert!(said.contains(part), "{name}: {said}");
-        }
         let log = log.to_str().expect("plain");
         let said = cut.served.try_control(&["replay", log]).expect_err(name);
         assert!(said.contains(part), "{name}: {said}");
@@ -224,8 +189,12 @@ fn a_log_that_is_not_as_it_was_written_is_refused() {
     changed[middle] ^= 1;
     let log = folder.join("changed");
     fs::write(&log, &changed).expect("written");
-    replay(&log, &[]).expect_err("changed");
-    let said = replay(&folder.join("none"), &[]).expect_err("none");
+    let refusal = |log: &Path| {
+        let log = log.to_str().expect("plain");
+        cut.served.try_control(&["replay", log]).expect_err(log)
+    };
+    refusal(&log);
+    let said = refusal(&folder.join("none"));
     assert!(said.contains("none"), "{said}");
     assert!(
         bytes_of(&cut.served.mount().join("disk")) == cut.survivors,
@@ -237,9 +206,6 @@ fn a_log_that_is_not_as_it_was_written_is_refused() {
 fn other_bytes_than_those_with_which_it_began_are_found_out() {
     let cut = cut(7, "nothing");
     let log = cut.log.to_str().expect("plain");
-    let said = replay(&cut.log, &["--out", &format!("{log}.out")]).expect_err("not empty");
-    assert!(said.contains("--image"), "{said}");
-    assert!(!Path::new(&format!("{log}.out")).exists());
     cut.served.control(&["restore", "before"]);
     let file = cut.served.open();
     file.write_all_at(&vec![1; 1 << 20], 0).expect("written");
@@ -272,7 +238,8 @@ fn other_bytes_than_those_with_which_it_began_are_found_out() {
     assert_eq!(now()["power"], false);
     let base = path("base");
     fs::write(&base, &before).expect("written");
-    let replayed = replay(Path::new(&path("goes-on")), &["--image", &base]).expect("replayed");
+    let (replayed, _) = replay(Path::new(&path("goes-on")), Some(Path::new(&base)));
+    let replayed = replayed.expect("replayed");
     assert_eq!(replayed["digest"], second["digest"]);
     let other = serve(CACHED, &["--size", "1 MiB"]);
     let said = other.try_control(&["replay", log]).expect_err("smaller");
@@ -294,7 +261,8 @@ fn a_log_without_a_cut_and_one_whose_program_was_killed_say_so() {
     work(&file, 1, 20);
     served.control(&["restore", "empty"]);
     assert_eq!(served.control(&["describe"])["logged"], false);
-    let said = replay(&restored, &[]).expect_err("no cut");
+    let (said, _) = replay(&restored, None);
+    let said = said.expect_err("no cut");
     assert!(said.contains("no cut"), "{said}");
     track(&killed);
     // A log is never written over another.
@@ -304,7 +272,8 @@ fn a_log_without_a_cut_and_one_whose_program_was_killed_say_so() {
     drop(file);
     served.signal(rustix::process::Signal::KILL);
     served.ended();
-    let said = replay(&killed, &[]).expect_err("killed");
+    let (said, _) = replay(&killed, None);
+    let said = said.expect_err("killed");
     assert!(said.contains("cut short"), "{said}");
 }
 
@@ -333,6 +302,7 @@ fn requests_that_fail_are_in_the_log_and_do_not_hinder_a_replay() {
     ] {
         assert!(text.contains(part), "{part}");
     }
-    let replayed = replay(&log, &[]).expect("replayed");
+    let (replayed, _) = replay(&log, None);
+    let replayed = replayed.expect("replayed");
     assert_eq!(replayed["digest"], answer["digest"]);
 }

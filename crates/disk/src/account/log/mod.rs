@@ -13,7 +13,7 @@ mod writer;
 use serde::{Deserialize, Serialize};
 
 pub use reader::Reader;
-pub use replay::{Replayed, check, replay};
+pub use replay::{Replayed, replay};
 pub use writer::{Finished, Writer};
 
 use super::{Medium, Survivors, Ticket};

@@ -2,83 +2,59 @@
 
 use std::fs::File;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 
-use super::{Asked, Header, Reader, Record};
+use super::{Asked, Reader, Record};
 use crate::account::{Account, Survivors, Ticket};
 use crate::contents::Contents;
-use crate::volatile::Choice;
 
 /// The outcome of a replay.
 pub struct Replayed {
-    pub header: Header,
     pub records: u64,
-    /// As the log has it, or that of the caller.
-    pub choice: Choice,
     pub survivors: Survivors,
     /// The cut as the log records it.
     pub logged: Survivors,
 }
 
-/// Reads a log to its end, without doing anything of it.
+/// Does again what the log has, and cuts as it says.
 ///
 /// # Errors
 ///
-/// It is not a log, was cut short or changed, or has no cut.
-pub fn check(log: &File) -> anyhow::Result<Header> {
+/// It is not a log, was cut short or changed, or has no cut; or the contents refuse a write. They then hold
+/// what was replayed before it.
+pub fn replay(log: &File, contents: &mut Contents) -> anyhow::Result<Replayed> {
     let mut reader = Reader::begin(log)?;
-    let mut cut = false;
-    while let Some((record, _)) = reader.read_next()? {
-        ensure!(!cut, "the log has records after its cut");
-        cut = matches!(record, Record::Cut { .. });
-    }
-    ensure!(cut, "the log has no cut: the disk was restored before one");
-    Ok(reader.header)
-}
-
-/// Does again what the log has, and cuts as it says, or by another choice.
-///
-/// # Errors
-///
-/// As of `check`, or if the contents refuse a write; they then hold what was replayed before it.
-pub fn replay(
-    log: &File,
-    contents: &mut Contents,
-    choice: impl FnOnce(Choice) -> Choice,
-) -> anyhow::Result<Replayed> {
-    let mut reader = Reader::begin(log)?;
-    let header = reader.header.clone();
+    let medium = reader.header.medium;
     ensure!(
-        header.medium.size_bytes == contents.size_bytes(),
+        medium.size_bytes == contents.size_bytes(),
         "the log is of a disk of {} bytes, but this disk has {}",
-        header.medium.size_bytes,
+        medium.size_bytes,
         contents.size_bytes()
     );
-    let mut account = Account::new(header.medium, 0);
+    let mut account = Account::new(medium, 0);
     let mut next = 0;
     let mut records = 0;
+    let mut replayed = None;
     while let Some((record, bytes)) = reader.read_next()? {
+        ensure!(replayed.is_none(), "the log has records after its cut");
         records += 1;
         if let Record::Cut {
-            choice: logged_choice,
+            choice,
             survivors: logged,
             ..
         } = record
         {
-            let choice = choice(logged_choice);
-            let survivors = account.cut(contents, choice)?;
-            return Ok(Replayed {
-                header,
+            replayed = Some(Replayed {
                 records,
-                choice,
-                survivors,
+                survivors: account.cut(contents, choice)?,
                 logged,
             });
+        } else {
+            apply(&mut account, contents, &record, &bytes, &mut next)
+                .with_context(|| format!("record {records} of the log"))?;
         }
-        apply(&mut account, contents, &record, &bytes, &mut next)
-            .with_context(|| format!("record {records} of the log"))?;
     }
-    bail!("the log has no cut: the disk was restored before one")
+    replayed.context("the log has no cut: the disk was restored before one")
 }
 
 fn apply(
@@ -95,34 +71,26 @@ fn apply(
             let within = usize::try_from(within)?.min(bytes.len());
             let written = account.write(number, contents, asked.offset_bytes, &bytes[..within]);
             *next = written.ticket.next_number();
-            Ok(written.outcome?)
+            written.outcome?;
         }
         Record::Discard(asked) => {
             let number = ascending(asked, *next)?;
             let discarded =
                 account.discard(number, contents, asked.offset_bytes, asked.length_bytes);
             *next = discarded.ticket.next_number();
-            Ok(discarded.outcome?)
+            discarded.outcome?;
         }
-        Record::Answered(told) => {
-            account.answered(known(told.ticket, *next)?);
-            Ok(())
-        }
-        Record::Stable(told) => {
-            account.stable(known(told.ticket, *next)?);
-            Ok(())
-        }
-        Record::Settled { .. } => {
-            account.settle();
-            Ok(())
-        }
+        Record::Answered(told) => account.answered(known(told.ticket, *next)?),
+        Record::Stable(told) => account.stable(known(told.ticket, *next)?),
+        Record::Settled { .. } => account.settle(),
         // They change no byte. Cut and end are the caller's.
         Record::Read(_)
         | Record::Flush(_)
         | Record::Failed { .. }
         | Record::Cut { .. }
-        | Record::End { .. } => Ok(()),
+        | Record::End { .. } => {}
     }
+    Ok(())
 }
 
 fn ascending(asked: &Asked, next: u64) -> anyhow::Result<u64> {

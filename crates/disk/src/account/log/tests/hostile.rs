@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::super::{check, replay};
+use super::super::{Reader, replay};
 use crate::account::touched::hex;
 use crate::contents::{Contents, Store};
 
@@ -90,10 +90,10 @@ fn attempt(log: &[u8]) -> bool {
     let mut file: File = tempfile::tempfile().expect("a file");
     file.write_all(log).expect("written");
     let begun = Instant::now();
-    let replayed = check(&file).is_ok_and(|header| {
+    let replayed = Reader::begin(&file).is_ok_and(|reader| {
         let store = Store::memory(BYTES_AT_MOST);
-        let mut contents = Contents::new(header.medium.size_bytes, store, None);
-        replay(&file, &mut contents, |choice| choice).is_ok()
+        let mut contents = Contents::new(reader.header.medium.size_bytes, store, None);
+        replay(&file, &mut contents).is_ok()
     });
     assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
     replayed

@@ -161,7 +161,7 @@ impl History {
 fn check_replay(log: &Path, base: &[u8], left: &[u8], survivors: &Survivors) {
     let mut contents = unlimited(base);
     let log = File::open(log).expect("the log");
-    let replayed = replay(&log, &mut contents, |choice| choice).expect("replayed");
+    let replayed = replay(&log, &mut contents).expect("replayed");
     assert_eq!(replayed.survivors, *survivors);
     assert_eq!(replayed.logged, *survivors);
     assert!(all(&contents) == left, "a replay leaves other bytes");
