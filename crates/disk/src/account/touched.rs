@@ -54,20 +54,12 @@ impl Touched {
                 block += 1;
             }
         }
-        Ok(hex(&hash.finalize()))
+        Ok(hex::encode(hash.finalize()))
     }
 }
 
 fn offset(block: u64) -> u64 {
     block * BLOCK_BYTES as u64
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

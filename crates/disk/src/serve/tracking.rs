@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::clock::Clock;
-use crate::account::log::{Asked, Finished, Header, Record, Told, Writer};
+use crate::account::log::{Asked, Header, Record, Told, Writer};
 use crate::account::{Account, Done, Medium, Survivors, Ticket};
 use crate::contents::{Contents, ContentsError};
 use crate::request::{Kind, Nanos, Request};
@@ -334,7 +334,7 @@ const SPOILED: &str = "the bytes that survived the cut could not all be written,
 pub(super) fn finish(log: Option<Writer>) -> Value {
     match log.map(Writer::finish) {
         None => Value::Null,
-        Some(Ok(Finished { records, bytes })) => json!({"records": records, "bytes": bytes}),
+        Some(Ok(finished)) => json!(finished),
         Some(Err(error)) => json!({"error": format!("{error:#}")}),
     }
 }

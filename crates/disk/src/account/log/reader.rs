@@ -9,7 +9,6 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::{Asked, FORMAT, Header, Record, VERSION};
-use crate::account::touched::hex;
 use crate::contents;
 
 const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
@@ -112,7 +111,7 @@ impl<'a> Reader<'a> {
     }
 
     fn end(&mut self, records: u64, digest: &str) -> anyhow::Result<()> {
-        let here = hex(&self.hash.finalize_reset());
+        let here = hex::encode(self.hash.finalize_reset());
         if records != self.records || digest != here {
             bail!("the log was changed after it was written: its digest differs");
         }

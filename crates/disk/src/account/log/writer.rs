@@ -10,28 +10,22 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{Header, Record};
-use crate::account::touched::hex;
 
 /// Large enough that handing one over costs nothing a record.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// Bytes that may wait to be written. Beyond it requests wait and are late, which the disk counts.
 const CHUNKS_AT_MOST: usize = 256;
 
-enum Part {
-    Records(Vec<u8>),
-    /// The log is complete.
-    End {
-        records: u64,
-    },
-}
-
 /// A log that is being written.
 pub struct Writer {
     chunk: Vec<u8>,
     records: u64,
-    parts: SyncSender<Part>,
-    writing: JoinHandle<io::Result<u64>>,
+    chunks: SyncSender<Vec<u8>>,
+    writing: JoinHandle<io::Result<Written>>,
 }
+
+/// The file, the digest of what it has, and its length.
+type Written = (File, Sha256, u64);
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,14 +41,14 @@ impl Writer {
     ///
     /// No thread can be started.
     pub fn begin(file: File, header: &Header) -> anyhow::Result<Self> {
-        let (parts, from) = sync_channel(CHUNKS_AT_MOST);
+        let (chunks, from) = sync_channel(CHUNKS_AT_MOST);
         let writing = std::thread::Builder::new()
             .name("log".to_owned())
             .spawn(move || write(file, &from))?;
         let mut writer = Self {
             chunk: Vec::with_capacity(CHUNK_BYTES),
             records: 0,
-            parts,
+            chunks,
             writing,
         };
         writer.line(header);
@@ -78,7 +72,7 @@ impl Writer {
     fn hand_over(&mut self) {
         let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES));
         // The writer thread ends early only with an error, which is reported at the end.
-        let _ = self.parts.send(Part::Records(chunk));
+        let _ = self.chunks.send(chunk);
     }
 
     /// Waits until all is in the file, and marks it as whole.
@@ -88,33 +82,27 @@ impl Writer {
     /// If the file could not be written.
     pub fn finish(mut self) -> anyhow::Result<Finished> {
         self.hand_over();
-        let records = self.records;
-        let _ = self.parts.send(Part::End { records });
-        drop(self.parts);
+        drop(self.chunks);
         let written = self.writing.join();
-        let bytes = written.map_err(|_| anyhow!("the thread that writes the log panicked"))??;
+        let written = written.map_err(|_| anyhow!("the thread that writes the log panicked"))?;
+        let (mut file, hash, bytes) = written?;
+        let records = self.records;
+        let digest = hex::encode(hash.finalize());
+        let mut line = serde_json::to_vec(&Record::End { records, digest })?;
+        line.push(b'\n');
+        file.write_all(&line)?;
+        let bytes = bytes + line.len() as u64;
         Ok(Finished { records, bytes })
     }
 }
 
-fn write(mut file: File, parts: &Receiver<Part>) -> io::Result<u64> {
+fn write(mut file: File, chunks: &Receiver<Vec<u8>>) -> io::Result<Written> {
     let mut hash = Sha256::new();
     let mut bytes = 0;
-    for part in parts {
-        match part {
-            Part::Records(chunk) => {
-                hash.update(&chunk);
-                file.write_all(&chunk)?;
-                bytes += chunk.len() as u64;
-            }
-            Part::End { records } => {
-                let digest = hex(&hash.finalize_reset());
-                let mut line = serde_json::to_vec(&Record::End { records, digest })?;
-                line.push(b'\n');
-                file.write_all(&line)?;
-                bytes += line.len() as u64;
-            }
-        }
+    for chunk in chunks {
+        hash.update(&chunk);
+        file.write_all(&chunk)?;
+        bytes += chunk.len() as u64;
     }
-    Ok(bytes)
+    Ok((file, hash, bytes))
 }

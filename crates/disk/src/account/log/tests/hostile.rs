@@ -11,7 +11,6 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::super::{Reader, replay};
-use crate::account::touched::hex;
 use crate::contents::{Contents, Store};
 
 /// A busy machine reads slowly; what takes longer hangs.
@@ -75,7 +74,7 @@ fn log(header: &str, records: &[(String, u64)], cut: &str) -> Vec<u8> {
         log.resize(log.len() + usize::try_from(*bytes).expect("few"), b'x');
     }
     writeln!(log, "{cut}").expect("memory");
-    let digest = hex(&Sha256::digest(&log));
+    let digest = hex::encode(Sha256::digest(&log));
     let count = records.len() + 1;
     writeln!(
         log,
