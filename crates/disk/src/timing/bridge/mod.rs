@@ -14,9 +14,8 @@ use std::collections::VecDeque;
 
 pub use parameters::BridgeParameters;
 
-use super::parts::{Agenda, Part, Told, first};
+use super::parts::{Part, Told, first};
 use super::{Counters, Event, Timing, counted};
-use crate::ledger::Ledger;
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
 /// Bytes that a bridge buffers before it passes them on: sixteen kibibytes, a USB 3 burst.
@@ -28,12 +27,11 @@ pub struct Bridge {
     command_ns: Nanos,
     bus_mb_per_s: f64,
     waiting: VecDeque<(Tag, Request)>,
-    commands: Ledger<Command>,
-    /// The answer of a command has not yet crossed the bus.
-    is_taken: bool,
+    /// The command whose answer has not yet crossed the bus, and what is due of it.
+    current: Option<Command>,
+    due: Option<(Nanos, Deed)>,
     /// The bus and the bridge's processor are taken until then.
     busy_until: Nanos,
-    agenda: Agenda<Deed>,
     told: Vec<Told<Tag>>,
     counted: Counted,
 }
@@ -45,20 +43,19 @@ struct Counted {
     bus_busy_ns: Nanos,
 }
 
+#[derive(Clone, Copy)]
 struct Command {
     /// The caller's tag.
     tag: Tag,
     request: Request,
     /// When the disk was asked.
     issued_at: Nanos,
-    stable_due: bool,
-    answered: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Deed {
-    Issue(Tag),
-    Answer(Tag),
+    Issue,
+    Answer,
 }
 
 impl Bridge {
@@ -69,10 +66,9 @@ impl Bridge {
             command_ns: nanos_of_us(parameters.command_us.value),
             bus_mb_per_s: parameters.bus_mb_per_s.value,
             waiting: VecDeque::new(),
-            commands: Ledger::default(),
-            is_taken: false,
+            current: None,
+            due: None,
             busy_until: 0,
-            agenda: Agenda::new(),
             told: Vec::new(),
             counted: Counted::default(),
         }
@@ -80,13 +76,12 @@ impl Bridge {
 
     /// Begins the next command, if none is under way.
     fn begin(&mut self, now: Nanos) {
-        if self.is_taken {
+        if self.current.is_some() {
             return;
         }
         let Some((tag, request)) = self.waiting.pop_front() else {
             return;
         };
-        self.is_taken = true;
         self.counted.commands += 1;
         let start = self.busy_until.max(now);
         let command_end = start + self.command_ns;
@@ -97,26 +92,19 @@ impl Bridge {
             self.busy_until += self.transfer(request.length_bytes);
         }
         self.counted.bus_busy_ns += self.busy_until - start;
-        let id = self.commands.insert(Command {
+        self.current = Some(Command {
             tag,
             request,
             issued_at,
-            stable_due: matches!(request.kind, Kind::Write | Kind::Discard),
-            answered: false,
         });
-        self.agenda.enter(issued_at, Deed::Issue(id));
-    }
-
-    fn issue(&mut self, id: Tag, now: Nanos) {
-        let request = self.command(id).request;
-        self.disk.submit(now, request, id);
+        self.due = Some((issued_at, Deed::Issue));
     }
 
     /// The disk has answered: what remains is the bus.
-    fn disk_answered(&mut self, id: Tag, now: Nanos) {
+    fn disk_answered(&mut self, now: Nanos) {
         let Command {
             request, issued_at, ..
-        } = *self.command(id);
+        } = self.current.expect("the disk was asked");
         let bytes = request.length_bytes;
         let at = match request.kind {
             Kind::Read => {
@@ -134,28 +122,7 @@ impl Bridge {
             }
             Kind::Flush | Kind::Discard => now,
         };
-        self.agenda.enter(at, Deed::Answer(id));
-    }
-
-    fn answer(&mut self, id: Tag, now: Nanos, events: &mut Vec<Event>) {
-        let command = self.command(id);
-        command.answered = true;
-        let (tag, done) = (command.tag, !command.stable_due);
-        events.push(Event::Answered { tag, at: now });
-        self.is_taken = false;
-        if done {
-            self.commands.remove(id);
-        }
-    }
-
-    fn disk_stable(&mut self, id: Tag, now: Nanos, events: &mut Vec<Event>) {
-        let command = self.command(id);
-        command.stable_due = false;
-        let (tag, done) = (command.tag, command.answered);
-        events.push(Event::Stable { tag, at: now });
-        if done {
-            self.commands.remove(id);
-        }
+        self.due = Some((at, Deed::Answer));
     }
 
     fn step(&mut self, now: Nanos, events: &mut Vec<Event>) {
@@ -163,22 +130,24 @@ impl Bridge {
         self.disk.advance(now, &mut told);
         for piece in told.drain(..) {
             match piece {
-                Told::Answered(id) => self.disk_answered(id, now),
-                Told::Stable(id) => self.disk_stable(id, now, events),
+                Told::Answered(_) => self.disk_answered(now),
+                Told::Stable(tag) => events.push(Event::Stable { tag, at: now }),
             }
         }
         self.told = told;
-        while let Some(deed) = self.agenda.due(now) {
+        if let Some(command) = self.current
+            && let Some((_, deed)) = self.due.take_if(|(at, _)| *at <= now)
+        {
+            let tag = command.tag;
             match deed {
-                Deed::Issue(id) => self.issue(id, now),
-                Deed::Answer(id) => self.answer(id, now, events),
+                Deed::Issue => self.disk.submit(now, command.request, tag),
+                Deed::Answer => {
+                    self.current = None;
+                    events.push(Event::Answered { tag, at: now });
+                }
             }
         }
         self.begin(now);
-    }
-
-    fn command(&mut self, id: Tag) -> &mut Command {
-        self.commands.get_mut(id).expect("a command under way")
     }
 
     fn transfer(&self, bytes: u64) -> Nanos {
@@ -192,7 +161,7 @@ impl Timing for Bridge {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        self.counted.waited += u64::from(self.is_taken);
+        self.counted.waited += u64::from(self.current.is_some());
         self.waiting.push_back((tag, request));
         self.begin(now);
     }
@@ -203,7 +172,7 @@ impl Timing for Bridge {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        first([self.agenda.next(), self.disk.next_event()])
+        first([self.due.map(|(at, _)| at), self.disk.next_event()])
     }
 
     fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
