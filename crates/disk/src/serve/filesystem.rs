@@ -429,7 +429,7 @@ mod tests {
     use super::*;
     use crate::account::Medium;
     use crate::contents::Store;
-    use crate::timing::Null;
+    use crate::timing::Memory;
 
     /// A cut that is at work has the contents, and may have them for long.
     #[test]
@@ -440,7 +440,7 @@ mod tests {
             sector_bytes: 512,
             survives: true,
         };
-        let timing = Box::new(Null::new(size_bytes));
+        let timing = Box::new(Memory::without_delay(size_bytes));
         let engine = Engine::new(Clock::start(1), timing, false, 0, medium);
         let contents = Contents::new(size_bytes, Store::memory(size_bytes), None);
         let file = OneFile {

@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn rare_long_requests_do_not_hide_what_most_take() {
         let mut number = 0;
-        let mut timing = crate::timing::Null::new(1 << 20);
+        let mut timing = crate::timing::Memory::without_delay(1 << 20);
         let mut alone = Alone {
             timing: &mut timing,
             now: 0,

@@ -236,7 +236,7 @@ pub fn measure_floor() -> anyhow::Result<f64> {
     let contents = Contents::new(SIZE_BYTES, Store::memory(SIZE_BYTES), None);
     let engine = Arc::new(Engine::new(
         Clock::start(1),
-        Box::new(crate::timing::Null::new(SIZE_BYTES)),
+        Box::new(crate::timing::Memory::without_delay(SIZE_BYTES)),
         true,
         0,
         Medium {

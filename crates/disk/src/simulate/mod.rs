@@ -210,7 +210,7 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::device::Pattern;
-    use crate::timing::Null;
+    use crate::timing::Memory;
 
     fn probe(depth: u32) -> Probe {
         Probe {
@@ -228,7 +228,12 @@ mod tests {
                 requests: 1000,
                 ..Length::seconds(60)
             };
-            let outcome = run(&mut Null::new(1 << 30), &probe(depth), length, 1);
+            let outcome = run(
+                &mut Memory::without_delay(1 << 30),
+                &probe(depth),
+                length,
+                1,
+            );
             assert_eq!(outcome.requests, 1000);
             assert_eq!(outcome.bytes, 1000 * 4096);
             assert!(outcome.seconds.abs() < f64::EPSILON);
@@ -266,7 +271,7 @@ mod tests {
             requests: 0,
             ..Length::seconds(60)
         };
-        let outcome = run(&mut Null::new(1 << 30), &probe(3), length, 1);
+        let outcome = run(&mut Memory::without_delay(1 << 30), &probe(3), length, 1);
         assert_eq!((outcome.requests, outcome.flushes), (0, 0));
     }
 }

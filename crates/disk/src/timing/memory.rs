@@ -1,4 +1,5 @@
-//! Memory as a disk: a constant latency and a constant rate of bytes.
+//! Memory as a disk: a constant latency and a constant rate of bytes. With neither it takes no time, and what is
+//! left is the way to it.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,27 @@ impl device::Kind for MemoryParameters {
     }
 }
 
+/// A device without any delay.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NullParameters {
+    pub capacity_bytes: Figure<u64>,
+}
+
+impl device::Kind for NullParameters {
+    fn check(&self) -> Result<(), String> {
+        check_capacity(self.capacity_bytes.value, 512)
+    }
+
+    fn build(&self, _build: Build) -> Box<dyn Timing> {
+        Box::new(Memory::without_delay(self.capacity_bytes.value))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties::solid_state()
+    }
+}
+
 /// Memory that runs.
 #[derive(Debug)]
 pub struct Memory {
@@ -53,9 +75,19 @@ impl Memory {
     #[must_use]
     pub fn new(parameters: &MemoryParameters) -> Self {
         Self {
-            capacity_bytes: parameters.capacity_bytes.value,
             latency_ns: nanos_of_us(parameters.latency_us.value),
             mb_per_s: parameters.mb_per_s.value,
+            ..Self::without_delay(parameters.capacity_bytes.value)
+        }
+    }
+
+    /// Answers everything at once, and everything is stable at once.
+    #[must_use]
+    pub fn without_delay(capacity_bytes: u64) -> Self {
+        Self {
+            capacity_bytes,
+            latency_ns: 0,
+            mb_per_s: f64::INFINITY,
             free_at: 0,
             agenda: Agenda::new(),
         }

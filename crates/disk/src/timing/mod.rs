@@ -15,7 +15,6 @@ mod cache;
 mod cloud;
 mod flash;
 mod memory;
-mod null;
 mod parts;
 mod spinning;
 #[cfg(test)]
@@ -30,8 +29,7 @@ pub use bridge::{Bridge, BridgeParameters};
 pub use cache::{Cache, CacheParameters};
 pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
 pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
-pub use memory::{Memory, MemoryParameters};
-pub use null::{Null, NullParameters};
+pub use memory::{Memory, MemoryParameters, NullParameters};
 pub use spinning::{Spinning, SpinningParameters};
 pub use withholding::Withholding;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device::{self, Build};
-use crate::timing::Null;
+use crate::timing::Memory;
 
 fn load(clients: u32, cores: u32) -> Load {
     serde_json::from_value(serde_json::json!({
@@ -14,7 +14,7 @@ fn load(clients: u32, cores: u32) -> Load {
 }
 
 fn on_null(load: &Load) -> Outcome {
-    run(&mut Null::new(8 << 30), load).expect("the load is possible")
+    run(&mut Memory::without_delay(8 << 30), load).expect("the load is possible")
 }
 
 fn close(found: f64, expected: f64, within: f64) {
@@ -145,5 +145,5 @@ fn what_cannot_be_is_refused() {
         ..load(1, 1)
     };
     assert!(no_number.check().unwrap_err().contains("cpu_us"));
-    assert!(run(&mut Null::new(1 << 20), &load(1, 1)).is_err());
+    assert!(run(&mut Memory::without_delay(1 << 20), &load(1, 1)).is_err());
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::device::Kind as _;
 use crate::device::{Figure, Model};
 use crate::request::NANOS_PER_US;
-use crate::timing::Null;
+use crate::timing::Memory;
 use crate::timing::testing::{Delay, histories, keeps_the_contract, latency, live_through, rest};
 
 const LINE: u64 = 16 * 1024;
@@ -256,7 +256,7 @@ fn a_scan_goes_past_and_leaves_the_cache_as_it_was() {
 fn a_front_without_room_for_a_line_is_no_cache() {
     let mut cache = Cache::new(
         &parameters(),
-        Box::new(Null::new(4096)),
+        Box::new(Memory::without_delay(4096)),
         Delay::new(BACK_BYTES, BACK_US * NANOS_PER_US, 1).boxed(),
     );
     assert_eq!(us(latency(&mut cache, 0, Request::write(0, LINE))), BACK_US);
@@ -278,7 +278,7 @@ fn it_keeps_the_contract_and_forgets_what_is_done() {
         assert!(one.wholes.are_done());
         assert_eq!(one.lines.dirty_lines(), 0);
         assert!(one.flushes.is_empty());
-        let null = || Box::new(Null::new(BACK_BYTES));
+        let null = || Box::new(Memory::without_delay(BACK_BYTES));
         keeps_the_contract(|| Box::new(Cache::new(&varied, null(), null())), history);
     }
 }
