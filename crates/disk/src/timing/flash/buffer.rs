@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use slab::Slab;
+use smallvec::SmallVec;
 
 use crate::request::Nanos;
 
@@ -20,15 +21,8 @@ pub(super) struct Slot {
     epoch: u64,
     /// It is on its way into the flash: what is written to the unit now takes a new slot.
     leaving: bool,
-    /// The writes that are stable when it is programmed.
-    pub(super) writers: Writers,
-}
-
-/// Mostly one; overwriting in the buffer makes more.
-#[derive(Debug, Default)]
-pub(super) struct Writers {
-    pub(super) first: Option<u32>,
-    pub(super) others: Vec<u32>,
+    /// The writes that are stable when it is programmed: mostly one; overwriting in the buffer makes more.
+    pub(super) writers: SmallVec<[u32; 1]>,
 }
 
 #[derive(Debug)]
@@ -89,7 +83,7 @@ impl Buffer {
             return false;
         }
         slot.sectors |= sectors;
-        slot.writers.add(writer);
+        slot.writers.extend(writer);
         self.taken -= 1;
         true
     }
@@ -103,8 +97,6 @@ impl Buffer {
         overwrites: bool,
         writer: Option<u32>,
     ) -> u32 {
-        let mut writers = Writers::default();
-        writers.add(writer);
         let slot = self.slots.insert(Slot {
             unit,
             sectors,
@@ -112,7 +104,7 @@ impl Buffer {
             entered: now,
             epoch: self.epoch,
             leaving: false,
-            writers,
+            writers: writer.into_iter().collect(),
         });
         if self.uses.len() <= slot {
             self.uses.resize(slot + 1, 0);
@@ -216,15 +208,5 @@ impl Buffer {
         });
         self.epoch += 1;
         true
-    }
-}
-
-impl Writers {
-    fn add(&mut self, writer: Option<u32>) {
-        if self.first.is_none() {
-            self.first = writer;
-        } else {
-            self.others.extend(writer);
-        }
     }
 }

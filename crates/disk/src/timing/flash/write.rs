@@ -222,7 +222,7 @@ impl Flash {
     }
 
     fn unit_is_stable(&mut self, now: Nanos, slot: Slot) {
-        for id in slot.writers.first.into_iter().chain(slot.writers.others) {
+        for id in slot.writers {
             self.pending[id as usize].unstable -= 1;
             if self.pending[id as usize].unstable == 0 {
                 self.tell_stable(now, id);

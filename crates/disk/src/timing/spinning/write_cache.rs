@@ -6,29 +6,14 @@
 
 use std::collections::HashMap;
 
+use smallvec::SmallVec;
+
 use super::geometry::Geometry;
 use super::queue::{Queue, View};
 use crate::request::{Nanos, Tag};
 
 /// The writes with bytes in an extent. Most extents have one, and that costs no allocation.
-#[derive(Clone, Debug)]
-pub(super) struct Tags {
-    first: Tag,
-    more: Vec<Tag>,
-}
-
-impl Tags {
-    pub(super) fn one(tag: Tag) -> Self {
-        Self {
-            first: tag,
-            more: Vec::new(),
-        }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = Tag> + '_ {
-        std::iter::once(self.first).chain(self.more.iter().copied())
-    }
-}
+pub(super) type Tags = SmallVec<[Tag; 1]>;
 
 /// A run of cached bytes.
 #[derive(Debug)]
@@ -143,10 +128,10 @@ impl WriteCache {
             // It stays as old as the oldest byte it stands for, or a page that is written again and
             // again would never reach the platter.
             Some((oldest, mut tags)) => {
-                tags.more.push(tag);
+                tags.push(tag);
                 (oldest.min(arrived), tags, true)
             }
-            None => (arrived, Tags::one(tag), false),
+            None => (arrived, Tags::from([tag]), false),
         };
         self.add(
             geometry,
@@ -222,17 +207,17 @@ impl WriteCache {
     /// one here, and `left_over` more.
     fn join(&mut self, taken: &mut Option<(Nanos, Tags)>, extent: Extent, left_over: usize) {
         let Some((oldest, tags)) = taken else {
-            for tag in extent.tags.iter().filter(|_| left_over > 0) {
+            for &tag in extent.tags.iter().filter(|_| left_over > 0) {
                 *self.pieces.entry(tag).or_insert(1) += left_over;
             }
             *taken = Some((extent.arrived, extent.tags));
             return;
         };
         *oldest = (*oldest).min(extent.arrived);
-        for tag in extent.tags.iter() {
-            let known = self.pieces.contains_key(&tag) && tags.iter().any(|held| held == tag);
+        for tag in extent.tags {
+            let known = self.pieces.contains_key(&tag) && tags.contains(&tag);
             if !known {
-                tags.more.push(tag);
+                tags.push(tag);
             }
             if known || left_over > 0 {
                 let pieces = self.pieces.entry(tag).or_insert(1);
@@ -243,12 +228,12 @@ impl WriteCache {
 
     /// Counts off one piece of each write, which has reached the platter. Calls `stable` for each
     /// write that has no piece left to write.
-    pub(super) fn settle(&mut self, tags: &Tags, mut stable: impl FnMut(Tag)) {
+    pub(super) fn settle(&mut self, tags: &[Tag], mut stable: impl FnMut(Tag)) {
         if self.pieces.is_empty() {
-            tags.iter().for_each(stable);
+            tags.iter().copied().for_each(stable);
             return;
         }
-        for tag in tags.iter() {
+        for &tag in tags {
             match self.pieces.get_mut(&tag) {
                 Some(pieces) if *pieces > 1 => *pieces -= 1,
                 _ => {
@@ -273,14 +258,14 @@ impl WriteCache {
         {
             let before = self.remove(index);
             extent.start = before.start;
-            extent.tags.more.extend(before.tags.iter());
+            extent.tags.extend(before.tags);
         }
         while !extent.end.is_multiple_of(self.sector_bytes)
             && let Some(index) = self.spans.iter().position(|span| span.0 == extent.end)
         {
             let after = self.remove(index);
             extent.end = after.end;
-            extent.tags.more.extend(after.tags.iter());
+            extent.tags.extend(after.tags);
         }
         self.under_way = Some((extent.start, extent.end));
         extent

@@ -1,10 +1,9 @@
 //! Writes and discards, and when what is cached is written back.
 
 use super::Spinning;
-use crate::request::Nanos;
+use crate::request::{Nanos, Tag};
 use crate::timing::Event;
 use crate::timing::spinning::controller::Command;
-use crate::timing::spinning::write_cache::Tags;
 
 impl Spinning {
     pub(super) fn accept_write(&mut self, now: Nanos, command: Command, events: &mut Vec<Event>) {
@@ -58,7 +57,7 @@ impl Spinning {
         self.answer(now, tag, events);
     }
 
-    pub(super) fn settle(&mut self, now: Nanos, tags: &Tags, events: &mut Vec<Event>) {
+    pub(super) fn settle(&mut self, now: Nanos, tags: &[Tag], events: &mut Vec<Event>) {
         let cache = self.write_cache.as_mut().expect("tags come from the cache");
         cache.settle(tags, |tag| events.push(Event::Stable { tag, at: now }));
     }
