@@ -17,6 +17,8 @@ pub(super) struct Slot {
     /// The unit held other data before.
     pub(super) overwrites: bool,
     entered: Nanos,
+    /// Its place in the queue, which no other use of the slot has.
+    number: u64,
     /// Flushes of this number and later ones wait for it.
     epoch: u64,
     /// It is on its way into the flash: what is written to the unit now takes a new slot.
@@ -45,8 +47,6 @@ pub(super) struct Buffer {
     numbered: u64,
     epoch: u64,
     flushes: VecDeque<Waiting>,
-    /// Names a slot's use, so that the queue does not mistake a new use for the old.
-    uses: Vec<u64>,
 }
 
 impl Buffer {
@@ -60,7 +60,6 @@ impl Buffer {
             numbered: 0,
             epoch: 0,
             flushes: VecDeque::new(),
-            uses: Vec::new(),
         }
     }
 
@@ -97,20 +96,17 @@ impl Buffer {
         overwrites: bool,
         writer: Option<u32>,
     ) -> u32 {
+        self.numbered += 1;
         let slot = self.slots.insert(Slot {
             unit,
             sectors,
             overwrites,
             entered: now,
+            number: self.numbered,
             epoch: self.epoch,
             leaving: false,
             writers: writer.into_iter().collect(),
         });
-        if self.uses.len() <= slot {
-            self.uses.resize(slot + 1, 0);
-        }
-        self.numbered += 1;
-        self.uses[slot] = self.numbered;
         self.queue.push_back((slot as u32, self.numbered));
         self.dirty += 1;
         slot as u32
@@ -136,8 +132,9 @@ impl Buffer {
 
     fn oldest(&mut self) -> Option<&Slot> {
         while let Some((slot, number)) = self.queue.front() {
-            if self.uses[*slot as usize] == *number {
-                return self.slots.get(*slot as usize);
+            let held = self.slots.get(*slot as usize);
+            if held.is_some_and(|held| held.number == *number) {
+                return held;
             }
             self.queue.pop_front();
         }
@@ -180,7 +177,6 @@ impl Buffer {
     }
 
     fn take(&mut self, slot: u32, flushed: &mut Vec<u32>) -> Slot {
-        self.uses[slot as usize] = 0;
         self.taken -= 1;
         let slot = self.slots.remove(slot as usize);
         for flush in &mut self.flushes {
