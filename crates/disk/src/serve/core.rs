@@ -14,6 +14,7 @@ use super::tracking::Tracking;
 use crate::account::Ticket;
 use crate::faults::Delay;
 use crate::request::{Kind, Nanos, Request, Tag};
+use crate::timing::agenda::first;
 use crate::timing::{Event, Timing};
 
 /// More than any model does at one moment for all the requests that a disk can have.
@@ -161,10 +162,7 @@ impl Core {
             return None;
         }
         let held_back = self.held_back.keys().next().map(|(at, _)| *at);
-        match (self.timing.next_event(), held_back) {
-            (Some(model), Some(held_back)) => Some(model.min(held_back)),
-            (model, held_back) => model.or(held_back),
-        }
+        first([self.timing.next_event(), held_back])
     }
 
     /// Takes all requests out of the model and returns those in progress.

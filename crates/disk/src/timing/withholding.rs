@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::agenda::Agenda;
-use super::parts::first;
+use super::agenda::{Agenda, first};
 use super::{Counters, Event, Timing};
 use crate::request::{Kind, Nanos, Request, Tag};
 

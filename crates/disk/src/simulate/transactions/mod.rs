@@ -17,7 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::request::{Kind, NANOS_PER_S, NANOS_PER_US, Nanos, Request};
 use crate::timing::Timing;
-use crate::timing::agenda::Agenda;
+use crate::timing::agenda::{Agenda, first};
 use front::{Answer, Asker, Front};
 use layout::Layout;
 use outcome::{Counts, Parts};
@@ -180,10 +180,7 @@ impl<'a> Driver<'a> {
 
     /// Goes on to the next moment at which something happens.
     fn step(&mut self) {
-        let next = [self.agenda.next(), self.timing.next_event()]
-            .into_iter()
-            .flatten()
-            .min();
+        let next = first([self.agenda.next(), self.timing.next_event()]);
         self.now = next.expect("a client has something to do").max(self.now);
         for answer in self.front.advance(self.timing, self.now) {
             self.answered(&answer);

@@ -5,7 +5,7 @@ mod part;
 mod runs;
 mod whole;
 
-pub(super) use super::agenda::Agenda;
-pub(super) use part::{Part, Told, first};
+pub(super) use super::agenda::{Agenda, first};
+pub(super) use part::{Part, Told};
 pub(super) use runs::{Run, append_run};
 pub(super) use whole::Wholes;

@@ -121,10 +121,3 @@ impl<P: Copy> Part<P> {
         }
     }
 }
-
-/// The earliest of some moments. No moment is the last that there is, so that this takes no branches.
-pub(in crate::timing) fn first(moments: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
-    let moments = moments.into_iter().map(|at| at.unwrap_or(Nanos::MAX));
-    let first = moments.fold(Nanos::MAX, Nanos::min);
-    (first != Nanos::MAX).then_some(first)
-}

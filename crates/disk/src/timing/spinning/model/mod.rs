@@ -17,6 +17,7 @@ use super::read_ahead::Segments;
 use super::sectors::Sectors;
 use super::write_cache::{Tags, WriteCache};
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag};
+use crate::timing::agenda::first;
 use crate::timing::{Counters, Event, Timing, counted};
 
 /// A disk with an arm and platters.
@@ -194,12 +195,11 @@ impl Spinning {
     }
 
     fn earliest(&self) -> Option<Nanos> {
-        let sooner = |a: Option<Nanos>, b: Option<Nanos>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        let working = sooner(self.arm.next_event(), self.controller.next_event());
-        sooner(working, self.write_back_due())
+        first([
+            self.arm.next_event(),
+            self.controller.next_event(),
+            self.write_back_due(),
+        ])
     }
 
     /// Sets in motion whatever can be now.
