@@ -71,22 +71,8 @@ pub(super) struct Arrival {
     pub(super) delay: Delay,
 }
 
-impl Default for Arrival {
-    fn default() -> Self {
-        Self {
-            request: Request::flush(),
-            ticket: None,
-            arrived: 0,
-            delay: Delay::default(),
-        }
-    }
-}
-
 struct UnderWay {
-    kind: Kind,
-    ticket: Option<Ticket>,
-    delay: Delay,
-    arrived: Nanos,
+    arrival: Arrival,
     submitted: Nanos,
     answer: Answer,
 }
@@ -183,17 +169,14 @@ impl Core {
         let held_back = std::mem::take(&mut self.held_back);
         let left = self.under_way.drain().map(|(_, request)| request);
         left.chain(held_back.into_values())
-            .map(|request| (request.kind, request.answer))
+            .map(|request| (request.arrival.request.kind, request.answer))
             .collect()
     }
 
     /// Advances the model to all that has arrived, and returns the answers that are due.
     pub(super) fn submit(&mut self, arrival: Arrival, answer: Answer, due: &mut Vec<Due>) {
         let Arrival {
-            request,
-            ticket,
-            arrived,
-            delay,
+            request, arrived, ..
         } = arrival;
         let submitted = arrived.max(self.model_at.saturating_sub(self.timing.head_start()));
         if submitted > self.model_at {
@@ -203,21 +186,16 @@ impl Core {
         self.next_tag += 1;
         self.used = true;
         if matches!(request.kind, Kind::Write | Kind::Discard) {
-            let bytes = request.length_bytes;
+            let (bytes, ticket) = (request.length_bytes, arrival.ticket);
             self.unstable.insert(tag, Unstable { bytes, ticket });
-            self.unstable_bytes += request.length_bytes;
+            self.unstable_bytes += bytes;
         }
-        self.under_way.insert(
-            tag,
-            UnderWay {
-                kind: request.kind,
-                ticket,
-                delay,
-                arrived,
-                submitted,
-                answer,
-            },
-        );
+        let under_way = UnderWay {
+            arrival,
+            submitted,
+            answer,
+        };
+        self.under_way.insert(tag, under_way);
         self.depth.changes(arrived, self.under_way());
         self.timing.submit(submitted, tag, request);
     }
@@ -251,11 +229,11 @@ impl Core {
                         .under_way
                         .remove(&tag)
                         .expect("a model answers each request once");
-                    let leaves = if request.delay.is_none() {
+                    let delay = request.arrival.delay;
+                    let leaves = if delay.is_none() {
                         at
                     } else {
-                        let latency = at - request.submitted;
-                        request.delay.answered(request.submitted, latency)
+                        delay.answered(request.submitted, at - request.submitted)
                     };
                     if leaves > to {
                         self.held_back.insert((leaves, tag), request);
@@ -286,17 +264,23 @@ impl Core {
     /// Counts an answer that leaves.
     fn due(&mut self, request: UnderWay, at: Nanos) -> Due {
         self.depth.changes(at, self.under_way());
-        if let Some(ticket) = request.ticket {
+        let Arrival {
+            request: Request { kind, .. },
+            ticket,
+            arrived,
+            ..
+        } = request.arrival;
+        if let Some(ticket) = ticket {
             self.tracking.answered(ticket, at);
         }
         let latency = at - request.submitted;
         Due {
-            kind: request.kind,
+            kind,
             answer: request.answer,
-            at: request.arrived + latency,
+            at: arrived + latency,
             latency,
             below_path: latency < self.path,
-            deadline: request.arrived + latency.saturating_sub(self.path),
+            deadline: arrived + latency.saturating_sub(self.path),
         }
     }
 }

@@ -55,15 +55,19 @@ fn core(latency_ms: Nanos, path_ms: Nanos, head_start_ms: Nanos) -> Core {
     Core::new(Box::new(timing), true, path_ms * MS, Tracking::none())
 }
 
+fn arrival(request: Request, at_ms: Nanos) -> Arrival {
+    Arrival {
+        request,
+        ticket: None,
+        arrived: at_ms * MS,
+        delay: Delay::default(),
+    }
+}
+
 fn arrive(core: &mut Core, at_ms: Nanos) -> Vec<Due> {
     let mut due = Vec::new();
     let answer = Answer::Then(Box::new(|_| ()));
-    let arrival = Arrival {
-        request: Request::read(0, 4096),
-        arrived: at_ms * MS,
-        ..Arrival::default()
-    };
-    core.submit(arrival, answer, &mut due);
+    core.submit(arrival(Request::read(0, 4096), at_ms), answer, &mut due);
     core.drive(at_ms * MS, &mut due);
     due
 }
@@ -142,12 +146,7 @@ fn a_new_model_knows_nothing_of_what_the_old_one_held() {
     assert!(!core.is_used());
     let mut due = Vec::new();
     let answer = Answer::Then(Box::new(|_| ()));
-    let arrival = Arrival {
-        request: Request::write(0, 4096),
-        arrived: 100 * MS,
-        ..Arrival::default()
-    };
-    core.submit(arrival, answer, &mut due);
+    core.submit(arrival(Request::write(0, 4096), 100), answer, &mut due);
     assert_eq!(drive(&mut core, 150).len(), 1);
     // This model never tells that the write is stable.
     assert_eq!((core.unstable_bytes, core.is_used()), (4096, true));
@@ -168,15 +167,8 @@ fn a_fault_holds_an_answer_back() {
     let mut core = core(50, 20, 0);
     let mut due = Vec::new();
     for (arrived, add) in [(100, 70), (101, 0)] {
-        let arrival = Arrival {
-            request: Request::read(0, 4096),
-            arrived: arrived * MS,
-            delay: Delay {
-                add: add * MS,
-                ..Delay::default()
-            },
-            ..Arrival::default()
-        };
+        let mut arrival = arrival(Request::read(0, 4096), arrived);
+        arrival.delay.add = add * MS;
         core.submit(arrival, Answer::Then(Box::new(|_| ())), &mut due);
     }
     let first = drive(&mut core, 190);
