@@ -111,20 +111,12 @@ impl Engine {
             arrived,
             ..
         } = arrival;
-        let mut core = self.core.lock();
-        if core.power != Power::On || self.is_cut(arrived) {
-            drop(core);
-            self.fail(request.kind, answer, Errno::EIO);
-            return;
-        }
+        let Some(mut core) = self.powered(arrived) else {
+            return self.fail(request.kind, answer, Errno::EIO);
+        };
         if !core.timed {
             self.tracking.untimed(request.kind, ticket, arrived);
-            let _sending = self.sending.read_recursive();
-            drop(core);
-            self.statistics.lock().count(request);
-            self.note_flush(request.kind, arrived);
-            answer.give(Ok(arrived));
-            return;
+            return self.answer_at_once(core, request, arrived, answer);
         }
         let mut due = Vec::new();
         core.submit(arrival, answer, &mut due);
@@ -150,7 +142,12 @@ impl Engine {
             return self.refuse(request, arrived, answer, befalling::errno(failure));
         }
         if befalls.ignored {
-            return self.pretend(request, arrived, answer);
+            // It does nothing, as on a device that lies. The account's log has no such flush, because a replay would
+            // let it make writes stable.
+            return match self.powered(arrived) {
+                Some(core) => self.answer_at_once(core, request, arrived, answer),
+                None => self.fail(request.kind, answer, Errno::EIO),
+            };
         }
         let arrival = Arrival {
             request,
@@ -172,14 +169,19 @@ impl Engine {
         self.fail(kind, answer, errno);
     }
 
-    /// Answers a flush at once and does nothing else, as a device that lies. The account's log has no
-    /// such flush, because a replay would let it make writes stable.
-    pub(super) fn pretend(&self, request: Request, arrived: Nanos, answer: Answer) {
+    /// The core, unless a cut took a request that arrived then.
+    fn powered(&self, arrived: Nanos) -> Option<MutexGuard<'_, Core>> {
         let core = self.core.lock();
-        if core.power != Power::On || self.is_cut(arrived) {
-            drop(core);
-            return self.fail(request.kind, answer, Errno::EIO);
-        }
+        (core.power == Power::On && !self.is_cut(arrived)).then_some(core)
+    }
+
+    fn answer_at_once(
+        &self,
+        core: MutexGuard<'_, Core>,
+        request: Request,
+        arrived: Nanos,
+        answer: Answer,
+    ) {
         let _sending = self.sending.read_recursive();
         drop(core);
         self.statistics.lock().count(request);
