@@ -20,7 +20,7 @@ use crate::device::Build;
 use crate::request::{NANOS_PER_US, Nanos, Request, nanos_of_us};
 
 /// A schedule at work.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Faults {
     sector_bytes: u64,
     /// When it was put to work: its moments count from here.

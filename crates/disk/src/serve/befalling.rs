@@ -13,7 +13,7 @@ pub(super) struct Befalling {
     sector_bytes: u64,
     /// Whether there are faults: asked before the lock is taken.
     on: AtomicBool,
-    faults: Mutex<Option<Faults>>,
+    faults: Mutex<Faults>,
 }
 
 impl Befalling {
@@ -21,7 +21,7 @@ impl Befalling {
         Self {
             sector_bytes,
             on: AtomicBool::new(false),
-            faults: Mutex::new(None),
+            faults: Mutex::default(),
         }
     }
 
@@ -39,7 +39,7 @@ impl Befalling {
         let faults = Faults::new(schedule, seed, self.sector_bytes, now)?;
         let mut current = self.faults.lock();
         self.on.store(!faults.is_empty(), Ordering::Relaxed);
-        *current = Some(faults);
+        *current = faults;
         Ok(())
     }
 
@@ -47,15 +47,11 @@ impl Befalling {
         if !self.on.load(Ordering::Relaxed) {
             return Befalls::default();
         }
-        let mut faults = self.faults.lock();
-        let faults = faults.as_mut();
-        let befalls = faults.map(|faults| faults.befalls(request, has_bytes, now));
-        befalls.unwrap_or_default()
+        self.faults.lock().befalls(request, has_bytes, now)
     }
 
     pub(super) fn befallen(&self) -> Vec<Befallen> {
-        let faults = self.faults.lock();
-        faults.as_ref().map(Faults::befallen).unwrap_or_default()
+        self.faults.lock().befallen()
     }
 }
 
