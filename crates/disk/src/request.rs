@@ -9,6 +9,9 @@ pub const NANOS_PER_US: u64 = 1_000;
 pub const NANOS_PER_MS: u64 = 1_000_000;
 pub const NANOS_PER_S: u64 = 1_000_000_000;
 
+/// What every offset and length is a multiple of.
+pub const SECTOR_BYTES: u64 = 512;
+
 /// A device file's microseconds, which are not negative.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

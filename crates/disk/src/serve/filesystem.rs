@@ -23,13 +23,12 @@ use crate::account::Ticket;
 use crate::account::log::Record;
 use crate::contents::{Contents, ContentsError};
 use crate::faults::{Befalls, Delay};
-use crate::request::{Kind, Nanos, Request};
+use crate::request::{Kind, Nanos, Request, SECTOR_BYTES};
 
 /// The file's name in the mount.
 pub(super) const FILE_NAME: &str = "disk";
 
 const FILE: INodeNo = INodeNo(2);
-const SECTOR_BYTES: u64 = 512;
 /// As `lseek(2)` has them on Linux.
 const SEEK_DATA: i32 = 3;
 const SEEK_HOLE: i32 = 4;

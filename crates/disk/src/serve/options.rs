@@ -8,8 +8,7 @@ use clap::ArgAction;
 use super::control::switch;
 use crate::contents::{Contents, Image, SIZE_BYTES_AT_MOST, Store};
 use crate::device::{Device, Promise};
-
-const SECTOR_BYTES: u64 = 512;
+use crate::request::SECTOR_BYTES;
 
 /// What is in the mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

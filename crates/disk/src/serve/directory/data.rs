@@ -2,7 +2,7 @@
 
 use fuser::{Errno, ReplyData, ReplyWrite};
 
-use super::transfer::{Part, Unit};
+use super::transfer::Part;
 use super::{Directory, State};
 use crate::account::log::Record;
 use crate::directory::{BLOCK_BYTES, Cleared, Number, Piece, Run, Sync};
@@ -24,7 +24,7 @@ impl Directory {
         &self,
         number: Result<Number, Errno>,
         (offset, length): (u64, u32),
-        unit: Unit,
+        unit_bytes: u64,
         reply: ReplyData,
     ) {
         let arrived = self.engine.now();
@@ -34,7 +34,7 @@ impl Directory {
             Ok(pieces) => pieces,
             Err(error) => return reply.error(error),
         };
-        let parts = self.parts(Kind::Read, &pieces, unit, arrived);
+        let parts = self.parts(Kind::Read, &pieces, unit_bytes, arrived);
         let outcome = parts.and_then(|parts| Ok((self.read_pieces(&pieces, &parts)?, parts)));
         drop(state);
         match outcome {
@@ -66,14 +66,15 @@ impl Directory {
         &self,
         number: Result<Number, Errno>,
         (offset, bytes): (u64, &[u8]),
-        unit: Unit,
+        unit_bytes: u64,
         durable: Option<Durable>,
         reply: ReplyWrite,
     ) {
         let arrived = self.engine.now();
         let written = u32::try_from(bytes.len()).expect("a request is bounded");
         let answer = Answer::Written(reply, written);
-        let placed = number.and_then(|number| self.place(number, (offset, bytes), unit, arrived));
+        let placed =
+            number.and_then(|number| self.place(number, (offset, bytes), unit_bytes, arrived));
         let parts = match placed {
             Ok(parts) => parts,
             Err(error) => return self.engine.fail(Kind::Write, answer, error),
@@ -90,7 +91,7 @@ impl Directory {
         &self,
         number: Number,
         (offset, bytes): (u64, &[u8]),
-        unit: Unit,
+        unit_bytes: u64,
         arrived: Nanos,
     ) -> Result<Vec<Option<Part>>, Errno> {
         let mut state = self.state();
@@ -99,7 +100,7 @@ impl Directory {
         let pieces = state
             .tree
             .write(number, offset, bytes.len() as u64, moment)?;
-        let parts = self.parts(Kind::Write, &pieces, unit, arrived);
+        let parts = self.parts(Kind::Write, &pieces, unit_bytes, arrived);
         let written =
             parts.and_then(|parts| self.write_pieces(&pieces, &parts, bytes).map(|()| parts));
         if written.is_err() && offset + bytes.len() as u64 > size_before {

@@ -16,7 +16,7 @@ use rustix::fs::FallocateFlags;
 use super::Directory;
 use super::changes::permissions;
 use super::data::Durable;
-use super::opening::{read_as, written_as};
+use super::opening::{unit_bytes, written_as};
 use crate::directory::{
     self, Attributes, BLOCK_BYTES_U32, Entry, File, Kind, NAME_BYTES_MAX, Taken,
 };
@@ -306,7 +306,7 @@ impl Filesystem for Directory {
         reply: ReplyData,
     ) {
         let number = self.state().numbers.number(node);
-        self.read_file(number, (offset, size), read_as(handle, flags), reply);
+        self.read_file(number, (offset, size), unit_bytes(handle, flags), reply);
     }
 
     fn write(
@@ -322,8 +322,8 @@ impl Filesystem for Directory {
         reply: ReplyWrite,
     ) {
         let number = self.state().numbers.number(node);
-        let (unit, durable) = written_as(handle, flags, write_flags);
-        self.write_file(number, (offset, bytes), unit, durable, reply);
+        let (unit_bytes, durable) = written_as(handle, flags, write_flags);
+        self.write_file(number, (offset, bytes), unit_bytes, durable, reply);
     }
 
     fn fsync(

@@ -5,7 +5,8 @@ use nix::libc::{O_DIRECT, O_DSYNC, O_SYNC};
 
 use super::Directory;
 use super::data::Durable;
-use super::transfer::Unit;
+use crate::directory::BLOCK_BYTES;
+use crate::request::SECTOR_BYTES;
 
 /// A file that was opened with `O_DIRECT`; all others are cached by the kernel.
 const DIRECT: FileHandle = FileHandle(1);
@@ -26,12 +27,13 @@ impl Directory {
     }
 }
 
-pub(super) fn read_as(handle: FileHandle, flags: OpenFlags) -> Unit {
+/// The smallest transfer: a sector for direct requests, a block for those through the kernel's cache.
+pub(super) fn unit_bytes(handle: FileHandle, flags: OpenFlags) -> u64 {
     // A file may be switched to `O_DIRECT` after it was opened.
     if handle == DIRECT || is_direct(flags) {
-        Unit::Sector
+        SECTOR_BYTES
     } else {
-        Unit::Block
+        BLOCK_BYTES
     }
 }
 
@@ -40,11 +42,11 @@ pub(super) fn written_as(
     handle: FileHandle,
     flags: OpenFlags,
     write_flags: WriteFlags,
-) -> (Unit, Option<Durable>) {
-    match read_as(handle, flags) {
-        _ if write_flags.contains(WriteFlags::FUSE_WRITE_CACHE) => (Unit::Block, None),
-        unit if handle == DIRECT => (unit, durable(flags)),
-        unit => (unit, None),
+) -> (u64, Option<Durable>) {
+    match unit_bytes(handle, flags) {
+        _ if write_flags.contains(WriteFlags::FUSE_WRITE_CACHE) => (BLOCK_BYTES, None),
+        unit_bytes if handle == DIRECT => (unit_bytes, durable(flags)),
+        unit_bytes => (unit_bytes, None),
     }
 }
 

@@ -7,31 +7,12 @@ use fuser::Errno;
 use parking_lot::Mutex;
 
 use super::Directory;
-use crate::directory::{BLOCK_BYTES, Piece};
+use crate::directory::Piece;
 use crate::faults::Befalls;
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
 use crate::serve::befalling;
 use crate::serve::engine::Arrival;
-
-const SECTOR_BYTES: u64 = 512;
-
-/// The smallest transfer: a sector for direct requests, a block for those through the kernel's
-/// cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
-    Sector,
-    Block,
-}
-
-impl Unit {
-    fn bytes(self) -> u64 {
-        match self {
-            Self::Sector => SECTOR_BYTES,
-            Self::Block => BLOCK_BYTES,
-        }
-    }
-}
 
 /// A piece of a transfer that lies on the disk, and its faults.
 pub(super) struct Part {
@@ -45,7 +26,7 @@ impl Directory {
         &self,
         kind: Kind,
         pieces: &[Piece],
-        unit: Unit,
+        unit_bytes: u64,
         arrived: Nanos,
     ) -> Result<Vec<Option<Part>>, Errno> {
         let befallen = |request| {
@@ -55,7 +36,7 @@ impl Directory {
                 None => Ok(Part { request, befalls }),
             }
         };
-        let requests = pieces.iter().map(|piece| request(kind, piece, unit));
+        let requests = pieces.iter().map(|piece| request(kind, piece, unit_bytes));
         requests
             .map(|request| request.map(befallen).transpose())
             .collect()
@@ -86,10 +67,10 @@ impl Directory {
 }
 
 /// The whole units that a piece touches; `None` for a hole.
-fn request(kind: Kind, piece: &Piece, unit: Unit) -> Option<Request> {
+fn request(kind: Kind, piece: &Piece, unit_bytes: u64) -> Option<Request> {
     let start = piece.disk_bytes?;
-    let end = (start + piece.length_bytes).next_multiple_of(unit.bytes());
-    let offset_bytes = start - start % unit.bytes();
+    let end = (start + piece.length_bytes).next_multiple_of(unit_bytes);
+    let offset_bytes = start - start % unit_bytes;
     Some(Request::new(kind, offset_bytes, end - offset_bytes))
 }
 

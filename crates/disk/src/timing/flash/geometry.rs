@@ -1,8 +1,7 @@
 //! The parameters as the model works with them: whole nanoseconds, units and blocks.
 
-use super::SECTOR_BYTES;
 use super::parameters::{FlashParameters, FlushHabit};
-use crate::request::{Nanos, nanos_of_us, transfer_nanos};
+use crate::request::{Nanos, SECTOR_BYTES, nanos_of_us, transfer_nanos};
 
 /// Free blocks of a die below which it collects garbage.
 pub(super) const LOW_FREE_BLOCKS: usize = 3;

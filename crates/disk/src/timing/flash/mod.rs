@@ -45,8 +45,6 @@ use geometry::Geometry;
 use interface::{Direction, Interface};
 use translation::Translation;
 
-const SECTOR_BYTES: u64 = 512;
-
 /// A flash drive that runs.
 #[derive(Debug)]
 pub struct Flash {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Flash;
 use crate::device::{Build, Figure, Kind, Properties, assumed, check_capacity, switched, within};
+use crate::request::SECTOR_BYTES;
 use crate::timing::Timing;
 
 /// What the drive does with a flush.
@@ -100,7 +101,7 @@ pub struct FlashParameters {
 }
 
 /// Sectors of a unit are told apart in a 64-bit mask.
-const LARGEST_MAPPING_BYTES: u64 = 64 * super::SECTOR_BYTES;
+const LARGEST_MAPPING_BYTES: u64 = 64 * SECTOR_BYTES;
 /// Locations are 31 bits wide.
 const MOST_UNITS: f64 = 2_147_483_647.0;
 /// Garbage collection needs blocks to choose from.
@@ -143,12 +144,10 @@ impl FlashParameters {
 
     fn check_sizes(&self) -> Result<(), String> {
         let mapping = self.mapping_bytes.value;
-        if !mapping.is_power_of_two()
-            || !(super::SECTOR_BYTES..=LARGEST_MAPPING_BYTES).contains(&mapping)
+        if !mapping.is_power_of_two() || !(SECTOR_BYTES..=LARGEST_MAPPING_BYTES).contains(&mapping)
         {
             return Err(format!(
-                "mapping_bytes is {mapping}; it must be a power of two from {} to {LARGEST_MAPPING_BYTES}",
-                super::SECTOR_BYTES
+                "mapping_bytes is {mapping}; it must be a power of two from {SECTOR_BYTES} to {LARGEST_MAPPING_BYTES}"
             ));
         }
         let page = self.page_bytes.value;

@@ -9,9 +9,7 @@ pub(super) use delay::Delay;
 pub(super) use exposure::{Exposure, exposure};
 
 use super::{Event, Timing};
-use crate::request::{Nanos, Request, Tag};
-
-const SECTOR_BYTES: u64 = 512;
+use crate::request::{Nanos, Request, SECTOR_BYTES, Tag};
 
 /// Runs a device on until it rests; the events in the order in which they were told.
 pub(super) fn rest(timing: &mut dyn Timing) -> Vec<Event> {
