@@ -20,11 +20,6 @@ pub trait Kind {
     fn build(&self, build: Build) -> Box<dyn Timing>;
 
     fn properties(&self) -> Properties;
-
-    /// The devices that this one is built of.
-    fn parts_mut(&mut self) -> Vec<&mut Model> {
-        Vec::new()
-    }
 }
 
 /// A single device holds no more, so that sums over many devices stay numbers.

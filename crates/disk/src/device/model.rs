@@ -57,22 +57,6 @@ pub enum Model {
     Named(String),
 }
 
-/// Does something with the parameters of a model, whatever its kind.
-macro_rules! parameters {
-    ($model:expr, $kind:ident => $does:expr) => {
-        match $model {
-            Model::Null($kind) => $does,
-            Model::Spinning($kind) => $does,
-            Model::Flash($kind) => $does,
-            Model::Cloud($kind) => $does,
-            Model::Memory($kind) => $does,
-            Model::Bridge($kind) => $does,
-            Model::Cache($kind) => $does,
-            Model::Named(name) => panic!("the device `{name}` was not looked up"),
-        }
-    };
-}
-
 impl Model {
     /// Refuses a device with parameters that are impossible or contradict each other.
     ///
@@ -82,7 +66,7 @@ impl Model {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Named(name) => Err(format!("the device `{name}` was not looked up")),
-            _ => parameters!(self, kind => kind.check()),
+            _ => self.parameters().check(),
         }
     }
 
@@ -101,7 +85,7 @@ impl Model {
     /// If a name was not looked up; reading a file looks all of them up.
     #[must_use]
     pub fn build(&self, build: Build) -> Box<dyn Timing> {
-        let device = parameters!(self, kind => kind.build(build));
+        let device = self.parameters().build(build);
         match build.promise {
             Promise::AsDescribed => device,
             Promise::FlushesIgnored => Box::new(Withholding::ignoring(device)),
@@ -120,14 +104,28 @@ impl Model {
     }
 
     pub(super) fn as_described(&self) -> Properties {
-        parameters!(self, kind => kind.properties())
+        self.parameters().properties()
+    }
+
+    fn parameters(&self) -> &dyn Kind {
+        match self {
+            Self::Null(null) => null,
+            Self::Spinning(spinning) => &**spinning,
+            Self::Flash(flash) => &**flash,
+            Self::Cloud(cloud) => &**cloud,
+            Self::Memory(memory) => memory,
+            Self::Bridge(bridge) => bridge,
+            Self::Cache(cache) => cache,
+            Self::Named(name) => panic!("the device `{name}` was not looked up"),
+        }
     }
 
     /// The devices that it is built of.
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Self> {
         match self {
-            Self::Named(_) => Vec::new(),
-            _ => parameters!(self, kind => kind.parts_mut()),
+            Self::Bridge(bridge) => vec![&mut bridge.disk],
+            Self::Cache(cache) => vec![&mut cache.front, &mut cache.back],
+            _ => Vec::new(),
         }
     }
 }

@@ -37,8 +37,4 @@ impl Kind for BridgeParameters {
             ..Properties::of_parts([&*self.disk])
         }
     }
-
-    fn parts_mut(&mut self) -> Vec<&mut Model> {
-        vec![&mut self.disk]
-    }
 }

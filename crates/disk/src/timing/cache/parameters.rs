@@ -88,8 +88,4 @@ impl Kind for CacheParameters {
             ..Properties::of_parts([&*self.front, &*self.back])
         }
     }
-
-    fn parts_mut(&mut self) -> Vec<&mut Model> {
-        vec![&mut self.front, &mut self.back]
-    }
 }
