@@ -98,11 +98,10 @@ impl Disk {
 
     fn describe(&self) -> Value {
         let mut description = self.description.clone();
-        let tracking = self.tracking.describe();
         let contents = self.contents.lock();
         description["power"] = (!self.engine.is_off()).into();
-        description["tracked"] = tracking["tracked"].clone();
-        description["logged"] = tracking["logged"].clone();
+        description["tracked"] = self.tracking.is_on().into();
+        description["logged"] = self.tracking.is_logged().into();
         description["ok"] = true.into();
         description["timing"] = self.engine.is_timed().into();
         description["awake"] = self.awake.is_held().into();

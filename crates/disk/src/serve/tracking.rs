@@ -314,14 +314,8 @@ impl Tracking {
         Ok(())
     }
 
-    pub(super) fn describe(&self) -> Value {
-        let state = self.state.lock();
-        let at_risk = state.account.as_ref().map(Account::at_risk);
-        json!({
-            "tracked": state.account.is_some(),
-            "logged": state.log.is_some(),
-            "at_risk": at_risk,
-        })
+    pub(super) fn is_logged(&self) -> bool {
+        self.state.lock().log.is_some()
     }
 }
 

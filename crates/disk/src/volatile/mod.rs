@@ -20,8 +20,6 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::Serialize;
-
 pub use choice::{Choice, Keep};
 pub use outage::Outage;
 
@@ -54,7 +52,7 @@ struct Write {
 }
 
 /// The writes that a cut would choose from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtRisk {
     /// Writes and discards of which a part is at risk.
     pub writes: u64,
