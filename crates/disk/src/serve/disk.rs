@@ -37,48 +37,44 @@ pub(super) struct Disk {
 impl Disk {
     /// Does what was asked. A detach is only acknowledged: it follows when the answer has left.
     pub(super) fn perform(&self, request: Request) -> anyhow::Result<Value> {
-        match request {
-            Request::Describe {} => Ok(self.describe()),
-            Request::Statistics {} => self.statistics(),
+        let mut answer = match request {
+            Request::Describe {} => self.describe(),
+            Request::Statistics {} => self.statistics()?,
             Request::Reset {} => {
                 self.engine.reset();
-                Ok(done())
+                Value::Null
             }
             Request::Timing { on } => {
                 self.awake.set(on);
                 self.engine.set_timed(on);
-                Ok(json!({"ok": true, "timing": on}))
+                json!({"timing": on})
             }
-            Request::Snapshot { name } => {
-                self.kept.snapshot(&name)?;
-                Ok(done())
-            }
+            Request::Snapshot { name } => self.kept.snapshot(&name)?.into(),
             Request::Restore { name, seed } => match name {
-                Some(name) => self.restore(&name, seed),
-                None => self.power_on(seed),
+                Some(name) => self.restore(&name, seed)?.into(),
+                None => self.power_on(seed)?.into(),
             },
-            Request::Forget { name } => {
-                self.kept.forget(&name)?;
-                Ok(done())
-            }
-            Request::Track { on, log } => self.track(on, log.as_deref()),
-            Request::Cut(choice) => self.cut(choice),
-            Request::Faults(faults) => self.befall(faults),
-            Request::Replay { log } => self.replay(&log),
-            Request::Detach {} => Ok(done()),
-        }
+            Request::Forget { name } => self.kept.forget(&name)?.into(),
+            Request::Track { on, log } => self.track(on, log.as_deref())?,
+            Request::Cut(choice) => self.cut(choice)?,
+            Request::Faults(faults) => self.befall(faults)?,
+            Request::Replay { log } => self.replay(&log)?,
+            Request::Detach {} => Value::Null,
+        };
+        // In an answer of nothing else, too.
+        answer["ok"] = true.into();
+        Ok(answer)
     }
 
     /// Bytes must not change under requests, so the user unmounts before a restore. The model
     /// starts again, as after a long rest: its caches and credits are not part of the bytes. If the
     /// restore is refused, model and statistics go on as they were.
-    fn restore(&self, name: &str, seed: Option<u64>) -> anyhow::Result<Value> {
+    fn restore(&self, name: &str, seed: Option<u64>) -> anyhow::Result<()> {
         self.kept.restore(name, || {
             self.begin_model(seed)?;
             self.tracking.renew();
             Ok(())
-        })?;
-        Ok(done())
+        })
     }
 
     /// Begins the model anew, and with it statistics; the power is on afterwards.
@@ -102,7 +98,6 @@ impl Disk {
         description["power"] = (!self.engine.is_off()).into();
         description["tracked"] = self.tracking.is_on().into();
         description["logged"] = self.tracking.is_logged().into();
-        description["ok"] = true.into();
         description["timing"] = self.engine.is_timed().into();
         description["awake"] = self.awake.is_held().into();
         description["snapshots"] = contents.snapshots().into();
@@ -112,7 +107,6 @@ impl Disk {
     fn statistics(&self) -> anyhow::Result<Value> {
         let mut report = serde_json::to_value(self.engine.report())?;
         let contents = self.contents.lock();
-        report["ok"] = true.into();
         report["contents_bytes"] = contents.held_bytes().into();
         report["contents_limit_bytes"] = contents.limit_bytes().into();
         Ok(report)
@@ -122,8 +116,4 @@ impl Disk {
         // Nobody listening means that the end has begun.
         let _ = self.end.lock().send(());
     }
-}
-
-pub(super) fn done() -> Value {
-    json!({"ok": true})
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
 use super::control::Schedule;
-use super::disk::{Disk, done};
+use super::disk::Disk;
 use super::kept::Kept;
 use super::tracking;
 use crate::account::log;
@@ -38,7 +38,7 @@ impl Disk {
             );
             self.tracking.end()
         };
-        Ok(json!({"ok": true, "tracked": on, "log": log, "ended_log": ended_log}))
+        Ok(json!({"tracked": on, "log": log, "ended_log": ended_log}))
     }
 
     /// The power fails. The contents' lock is taken first, so that no write is between its bytes and its
@@ -55,7 +55,6 @@ impl Disk {
         let log = tracking::finish(log);
         let us = |at| self.engine.clock().monotonic(at) / NANOS_PER_US;
         let mut answer = serde_json::to_value(survivors)?;
-        answer["ok"] = true.into();
         answer["under_way"] = instant.under_way.into();
         answer["at_monotonic_us"] = us(instant.at).into();
         answer["last_flush_monotonic_us"] = instant.last_flush.map(us).into();
@@ -64,7 +63,7 @@ impl Disk {
     }
 
     /// Restores the power, with the surviving bytes. The model starts again.
-    pub(super) fn power_on(&self, seed: Option<u64>) -> anyhow::Result<Value> {
+    pub(super) fn power_on(&self, seed: Option<u64>) -> anyhow::Result<()> {
         if !self.engine.is_off() {
             bail!("the power was not cut; give the name of a snapshot to restore");
         }
@@ -72,7 +71,7 @@ impl Disk {
         self.tracking.check_survivors()?;
         self.begin_model(seed)?;
         drop(contents);
-        Ok(done())
+        Ok(())
     }
 
     /// Puts a schedule of faults to work.
@@ -81,7 +80,7 @@ impl Disk {
         let (engine, Schedule { schedule, seed }) = (&self.engine, faults);
         let put = engine.faults().schedule(schedule, seed, engine.now());
         put.map_err(anyhow::Error::msg)?;
-        Ok(json!({"ok": true, "scheduled": scheduled}))
+        Ok(json!({"scheduled": scheduled}))
     }
 
     /// Replays a log, so that the disk holds what survived its cut. Only the bytes change before
@@ -108,7 +107,6 @@ impl Disk {
                 contents.let_go(before);
                 self.tracking.renew();
                 let mut answer = serde_json::to_value(replayed.survivors)?;
-                answer["ok"] = true.into();
                 answer["records"] = replayed.records.into();
                 Ok(answer)
             }
