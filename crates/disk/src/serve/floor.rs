@@ -76,17 +76,6 @@ pub(super) fn fill(file: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// How a device's own latency compares with this machine's floor.
-#[derive(Debug, PartialEq)]
-pub(super) enum Verdict {
-    /// Everything takes at least twice the floor.
-    Fits,
-    /// It can be served, with this to be said of every result.
-    Labelled(String),
-    /// It cannot be served as what it claims to be.
-    Refused(BelowFloor),
-}
-
 /// A device that is faster than this machine can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Error)]
 #[error(
@@ -191,16 +180,25 @@ impl Alone<'_> {
     }
 }
 
-/// Refuses a device that reads faster than this machine can answer, unless it is served with
-/// --below-floor. Labels a device with the kinds of request that are faster in its model than here, or close to
-/// that. A device without any delay measures the path itself.
-pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> Verdict {
+/// What is to be said of every result on a device, if not all that it does takes at least twice this machine's
+/// floor: the kinds of request that are faster in its model than here, or close to that. A device without any delay
+/// measures the path itself.
+///
+/// # Errors
+///
+/// It reads faster than this machine can answer, and is not served with --below-floor.
+pub(super) fn label(
+    model: ModelLatency,
+    floor: Nanos,
+    below_floor: bool,
+) -> Result<Option<String>, BelowFloor> {
     let ModelLatency { read, write, .. } = model;
     if read == 0 && write == 0 {
-        return Verdict::Labelled("no delay: measurements show the path to the disk".to_owned());
+        let label = "no delay: measurements show the path to the disk";
+        return Ok(Some(label.to_owned()));
     }
     if read < floor && !below_floor {
-        return Verdict::Refused(BelowFloor {
+        return Err(BelowFloor {
             model_read_us: us(read),
             path_us: us(floor),
         });
@@ -213,19 +211,19 @@ pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> V
         .map(|(kinds, how)| format!("{} {how} than modelled", names(kinds)))
         .collect();
     if standing.is_empty() {
-        return Verdict::Fits;
+        return Ok(None);
     }
     let modelled: Vec<String> = below
         .iter()
         .chain(&near)
         .map(|(name, latency)| format!("{name} {:.1} us", us(*latency)))
         .collect();
-    Verdict::Labelled(format!(
+    Ok(Some(format!(
         "{}: this machine takes at least {:.1} us for a request to a virtual disk; the model has {}",
         standing.join(", "),
         us(floor),
         modelled.join(", ")
-    ))
+    )))
 }
 
 /// The kinds of request with a median in that range, and that median.
@@ -297,39 +295,34 @@ mod tests {
         assert_eq!(median, 20_000);
     }
 
-    fn label(verdict: Verdict) -> String {
-        match verdict {
-            Verdict::Labelled(label) => label,
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
     fn a_device_is_served_by_its_margin() {
         let fits = of(80_000, 80_000, 80_000);
-        assert_eq!(verdict(fits, 40_000, false), Verdict::Fits);
+        assert_eq!(label(fits, 40_000, false), Ok(None));
+        let label = |model, below_floor| {
+            let label = label(model, 40_000, below_floor).expect("it can be served");
+            label.expect("something is to be said")
+        };
         let fast_writes = of(80_000, 20_000, 30_000);
         assert_eq!(
-            label(verdict(fast_writes, 40_000, false)),
+            label(fast_writes, false),
             "writes and flushes are slower than modelled: this machine takes at least 40.0 us for a request to a virtual disk; the model has writes 20.0 us, flushes 30.0 us"
         );
         let of_all_kinds = of(79_999, 40_000, 0);
         assert_eq!(
-            label(verdict(of_all_kinds, 40_000, false)),
+            label(of_all_kinds, false),
             "flushes are slower than modelled, reads and writes may be slower than modelled: this machine takes at least 40.0 us for a request to a virtual disk; the model has flushes 0.0 us, reads 80.0 us, writes 40.0 us"
         );
         let fast_reads = of(39_999, 80_000, 80_000);
-        let Verdict::Refused(why) = verdict(fast_reads, 40_000, false) else {
-            panic!("faster than the floor");
-        };
+        let why = super::label(fast_reads, 40_000, false).expect_err("faster than the floor");
         assert!((why.model_read_us - 39.999).abs() < 1e-9, "{why}");
         assert!(why.to_string().contains("--below-floor"), "{why}");
-        let told = label(verdict(fast_reads, 40_000, true));
+        let told = label(fast_reads, true);
         assert!(
             told.starts_with("reads are slower than modelled:"),
             "{told}"
         );
-        let told = label(verdict(of(0, 0, 0), 40_000, false));
+        let told = label(of(0, 0, 0), false);
         assert!(told.starts_with("no delay"), "{told}");
     }
 }

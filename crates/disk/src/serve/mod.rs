@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use fuser::Config;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -47,7 +47,7 @@ use self::directory::Directory;
 use self::disk::Disk;
 use self::engine::Engine;
 use self::filesystem::{FILE_NAME, OneFile};
-use self::floor::{ModelLatency, Verdict};
+use self::floor::ModelLatency;
 use self::kept::Kept;
 use self::mounted::{Mounted, RemovedAtEnd};
 use self::options::{contents, size};
@@ -55,6 +55,7 @@ use self::standing::Awake;
 use crate::account::Medium;
 use crate::contents::{Contents, Store};
 use crate::device::{Build, Device};
+use crate::request::nanos_of_us;
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
 const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
@@ -106,16 +107,11 @@ pub fn serve(
     )?);
     let path = options
         .path_us
-        .map_or(floor, |path_us| clock.own(nanos(path_us)));
+        .map_or(floor, |path_us| clock.own(nanos_of_us(path_us)));
     // A path said to be shorter than was measured is not believed.
     let least = path.max(floor);
-    let label = match floor::verdict(ModelLatency::of(device, build), least, options.below_floor) {
-        Verdict::Fits => None,
-        Verdict::Labelled(label) => Some(label),
-        Verdict::Refused(too_fast) => {
-            return Err(anyhow!(too_fast).context(device.title.clone()));
-        }
-    };
+    let label = floor::label(ModelLatency::of(device, build), least, options.below_floor)
+        .with_context(|| device.title.clone())?;
     engine.set_path(path);
     awake.set(options.timing);
     engine.set_timed(options.timing);
@@ -280,12 +276,13 @@ pub struct Margin {
 #[must_use]
 pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
     let model = ModelLatency::of(device, build);
-    let (label, refused) =
-        match floor_us.map(|floor_us| floor::verdict(model, nanos(floor_us), false)) {
-            None | Some(Verdict::Fits) => (None, false),
-            Some(Verdict::Labelled(label)) => (Some(label), false),
-            Some(Verdict::Refused(too_fast)) => (Some(too_fast.to_string()), true),
-        };
+    let label = floor_us.map_or(Ok(None), |floor_us| {
+        floor::label(model, nanos_of_us(floor_us), false)
+    });
+    let (label, refused) = match label {
+        Ok(label) => (label, false),
+        Err(too_fast) => (Some(too_fast.to_string()), true),
+    };
     Margin {
         capacity_bytes: model.capacity_bytes,
         read_us: us(model.read),
@@ -297,15 +294,6 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
 
 fn us(nanos: u64) -> f64 {
     nanos as f64 / 1e3
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the command line checks it"
-)]
-fn nanos(us: f64) -> u64 {
-    (us * 1e3) as u64
 }
 
 fn wait(ended: &Receiver<()>) {
