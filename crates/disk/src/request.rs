@@ -19,6 +19,11 @@ pub fn nanos_of_us(us: f64) -> Nanos {
     (us * NANOS_PER_US as f64).round() as Nanos
 }
 
+#[must_use]
+pub fn us_of_nanos(nanos: Nanos) -> f64 {
+    nanos as f64 / 1e3
+}
+
 /// The time of some bytes at a rate of 10^6 bytes a second, which is above 0.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

@@ -9,7 +9,7 @@ use super::batch;
 use super::output;
 use super::promise::PromiseOptions;
 use crate::device::{self, Build, Device, Probe, Promise, within};
-use crate::request::{Nanos, nanos_of_us};
+use crate::request::{nanos_of_us, us_of_nanos};
 use crate::simulate::transactions::{self, Load};
 use crate::simulate::{self, Length};
 
@@ -89,7 +89,6 @@ fn answer(device: &Device, build: Build, wanted: &Wanted) -> Value {
         ..Length::seconds(wanted.seconds)
     };
     let outcome = simulate::run(timing.as_mut(), &wanted.probe, length, build.seed);
-    let us = |nanos: Nanos| nanos as f64 / 1e3;
     serde_json::json!({
         "seconds": outcome.seconds,
         "requests": outcome.requests,
@@ -97,12 +96,12 @@ fn answer(device: &Device, build: Build, wanted: &Wanted) -> Value {
         "megabytes_per_s": outcome.megabytes_per_s(),
         "flushes": outcome.flushes,
         "mean_us": outcome.latency_ns.mean() / 1e3,
-        "median_us": us(outcome.latency_ns.value_at_quantile(0.5)),
-        "p95_us": us(outcome.latency_ns.value_at_quantile(0.95)),
-        "p99_us": us(outcome.latency_ns.value_at_quantile(0.99)),
-        "max_us": us(outcome.latency_ns.max()),
+        "median_us": us_of_nanos(outcome.latency_ns.value_at_quantile(0.5)),
+        "p95_us": us_of_nanos(outcome.latency_ns.value_at_quantile(0.95)),
+        "p99_us": us_of_nanos(outcome.latency_ns.value_at_quantile(0.99)),
+        "max_us": us_of_nanos(outcome.latency_ns.max()),
         "flush_mean_us": outcome.flush_latency_ns.mean() / 1e3,
-        "flush_median_us": us(outcome.flush_latency_ns.value_at_quantile(0.5)),
+        "flush_median_us": us_of_nanos(outcome.flush_latency_ns.value_at_quantile(0.5)),
         "counters": timing.counters(),
     })
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::device::{Build, Device};
-use crate::request::{Nanos, Request, Tag};
+use crate::request::{Nanos, Request, Tag, us_of_nanos};
 use crate::timing::{Event, Timing};
 
 const BLOCK_BYTES: u64 = 4096;
@@ -199,8 +199,8 @@ pub(super) fn label(
     }
     if read < floor && !below_floor {
         return Err(BelowFloor {
-            model_read_us: us(read),
-            path_us: us(floor),
+            model_read_us: us_of_nanos(read),
+            path_us: us_of_nanos(floor),
         });
     }
     let below = kinds_within(model, 0..floor);
@@ -216,12 +216,12 @@ pub(super) fn label(
     let modelled: Vec<String> = below
         .iter()
         .chain(&near)
-        .map(|(name, latency)| format!("{name} {:.1} us", us(*latency)))
+        .map(|(name, latency)| format!("{name} {:.1} us", us_of_nanos(*latency)))
         .collect();
     Ok(Some(format!(
         "{}: this machine takes at least {:.1} us for a request to a virtual disk; the model has {}",
         standing.join(", "),
-        us(floor),
+        us_of_nanos(floor),
         modelled.join(", ")
     )))
 }
@@ -246,10 +246,6 @@ fn names(kinds: &[(&str, Nanos)]) -> String {
         }
         [] => String::new(),
     }
-}
-
-fn us(nanos: Nanos) -> f64 {
-    nanos as f64 / 1e3
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ use self::standing::Awake;
 use crate::account::Medium;
 use crate::contents::{Contents, Store};
 use crate::device::{Build, Device};
-use crate::request::nanos_of_us;
+use crate::request::{nanos_of_us, us_of_nanos};
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
 const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
@@ -129,8 +129,8 @@ pub fn serve(
         "dilation": options.dilation,
         "flushes": options.promise.flushes(),
         "power_loss": options.promise.power_loss(),
-        "floor_us": us(floor),
-        "path_us": us(path),
+        "floor_us": us_of_nanos(floor),
+        "path_us": us_of_nanos(path),
         "label": label,
         "contents": options.contents,
         "image": options.image,
@@ -256,7 +256,7 @@ pub fn measure_floor() -> anyhow::Result<f64> {
     )?;
     let floor = probe::measure(directory.path(), Form::File, FLOOR_MEASURED_FOR, &ended)?;
     drop(mounted);
-    Ok(us(floor))
+    Ok(us_of_nanos(floor))
 }
 
 /// How a device's own latency compares with the path to a disk on a machine.
@@ -285,15 +285,11 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
     };
     Margin {
         capacity_bytes: model.capacity_bytes,
-        read_us: us(model.read),
-        write_us: us(model.write),
+        read_us: us_of_nanos(model.read),
+        write_us: us_of_nanos(model.write),
         label,
         refused,
     }
-}
-
-fn us(nanos: u64) -> f64 {
-    nanos as f64 / 1e3
 }
 
 fn wait(ended: &Receiver<()>) {

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
 
 use crate::faults::Befallen;
-use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
+use crate::request::{Kind, NANOS_PER_S, Nanos, Request, us_of_nanos};
 use crate::timing::Counters;
 
 /// Answers that leave later than this share of the mean modelled latency, at the 99th percentile,
@@ -181,15 +181,14 @@ struct Percentiles {
 
 /// Absent if nothing was recorded: an unobserved figure is never 0.
 fn percentiles<S: Serializer>(nanos: &Histogram<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    let us = |nanos: u64| nanos as f64 / 1e3;
-    let at = |quantile| us(nanos.value_at_quantile(quantile));
+    let at = |quantile| us_of_nanos(nanos.value_at_quantile(quantile));
     let seen = (!nanos.is_empty()).then(|| Percentiles {
         mean: nanos.mean() / 1e3,
         p50: at(0.5),
         p95: at(0.95),
         p99: at(0.99),
         p999: at(0.999),
-        max: us(nanos.max()),
+        max: us_of_nanos(nanos.max()),
     });
     seen.serialize(serializer)
 }

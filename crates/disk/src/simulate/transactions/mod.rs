@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::request::{Kind, NANOS_PER_S, NANOS_PER_US, Nanos, Request};
+use crate::request::{Kind, NANOS_PER_US, Nanos, Request, nanos_of_us};
 use crate::timing::Timing;
 use crate::timing::agenda::{Agenda, first};
 use front::{Answer, Asker, Front};
@@ -155,12 +155,12 @@ impl<'a> Driver<'a> {
             self.begin(client);
         }
         self.front.send(self.timing, self.now);
-        let warm_up = nanos_of_s(self.load.warm_up_s);
+        let warm_up = nanos_of_us(self.load.warm_up_s * 1e6);
         while self.now < warm_up && self.ended < self.load.transactions / 10 {
             self.step();
         }
         let from = self.now;
-        let end = from + nanos_of_s(self.load.measure_s);
+        let end = from + nanos_of_us(self.load.measure_s * 1e6);
         self.measuring = true;
         // A transaction that is longer than the measurement is waited for, within reason.
         let latest = end + 9 * (end - from);
@@ -458,11 +458,6 @@ impl<'a> Driver<'a> {
         }
         (-(1.0 - self.random.random::<f64>()).ln() * mean) as Nanos
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn nanos_of_s(seconds: f64) -> Nanos {
-    (seconds * NANOS_PER_S as f64) as Nanos
 }
 
 #[cfg(test)]
