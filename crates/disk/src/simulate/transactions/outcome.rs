@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::request::{NANOS_PER_S, NANOS_PER_US, Nanos};
+use crate::request::{NANOS_PER_S, Nanos, us_of_nanos};
 
 /// Parts of a transaction's time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,32 +81,25 @@ impl Outcome {
     pub(super) fn of(counts: &Counts, measured: Nanos, cores: u32, pages_owed: f64) -> Self {
         let transactions = counts.latency_us.len();
         let seconds = measured as f64 / NANOS_PER_S as f64;
-        let each = |value: f64, of: u64| if of == 0 { 0.0 } else { value / of as f64 };
-        let mean_us = |time: Nanos, of: u64| each(time as f64 / NANOS_PER_US as f64, of);
+        let each = |value: f64, of: f64| if of == 0.0 { 0.0 } else { value / of };
+        let mean = |count: u64, of: u64| each(count as f64, of as f64);
+        let mean_us = |time: Nanos, of: u64| each(us_of_nanos(time), of as f64);
         Self {
             seconds,
             transactions,
-            per_s: if measured == 0 {
-                0.0
-            } else {
-                transactions as f64 / seconds
-            },
+            per_s: each(transactions as f64, seconds),
             mean_us: counts.latency_us.mean(),
             p95_us: counts.latency_us.value_at_quantile(0.95) as f64,
             cpu_us: mean_us(counts.parts.cpu, transactions),
             reads_us: mean_us(counts.parts.reads, transactions),
             log_us: mean_us(counts.parts.log, transactions),
             others_us: mean_us(counts.parts.others, transactions),
-            cpu_share: if measured == 0 {
-                0.0
-            } else {
-                counts.computing as f64 / measured as f64 / f64::from(cores)
-            },
-            group: each(counts.commits as f64, counts.groups),
-            flushes: each(counts.flushes as f64, transactions),
+            cpu_share: mean(counts.computing, measured) / f64::from(cores),
+            group: mean(counts.commits, counts.groups),
+            flushes: mean(counts.flushes, transactions),
             flush_us: mean_us(counts.flushing, counts.flushes),
             read_us: mean_us(counts.reading, counts.reads),
-            page_writes: each(counts.pages as f64, transactions),
+            page_writes: mean(counts.pages, transactions),
             pages_owed,
         }
     }
