@@ -12,6 +12,7 @@ mod outcome;
 
 use std::collections::VecDeque;
 
+use hdrhistogram::Histogram;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -120,6 +121,7 @@ struct Driver<'a> {
     logs: Vec<Group>,
     pages: Script,
     pages_owed: f64,
+    latency_us: Histogram<u64>,
     counts: Counts,
     measuring: bool,
     ended: u64,
@@ -143,7 +145,8 @@ impl<'a> Driver<'a> {
             logs: load.logs.iter().map(|_| Group::default()).collect(),
             pages: Script::default(),
             pages_owed: 0.0,
-            counts: Counts::new(),
+            latency_us: Histogram::new_with_max(3_600_000_000, 3).expect("the bounds are sensible"),
+            counts: Counts::default(),
             measuring: false,
             ended: 0,
             unlocked: 0.0,
@@ -164,13 +167,14 @@ impl<'a> Driver<'a> {
         self.measuring = true;
         // A transaction that is longer than the measurement is waited for, within reason.
         let latest = end + 9 * (end - from);
-        while self.now < end || (self.counts.latency_us.is_empty() && self.now < latest) {
-            if self.counts.latency_us.len() >= self.load.transactions {
+        while self.now < end || (self.latency_us.is_empty() && self.now < latest) {
+            if self.latency_us.len() >= self.load.transactions {
                 break;
             }
             self.step();
         }
         Outcome::of(
+            &self.latency_us,
             &self.counts,
             self.now - from,
             self.load.cores,
@@ -276,9 +280,7 @@ impl<'a> Driver<'a> {
         let weight = 1.0 / (self.ended as f64).min(16.0 + self.clients.len() as f64);
         self.unlocked += (own - self.unlocked) * weight;
         if self.measuring {
-            self.counts
-                .latency_us
-                .saturating_record(took / NANOS_PER_US);
+            self.latency_us.saturating_record(took / NANOS_PER_US);
             let sum = &mut self.counts.parts;
             sum.cpu += parts.cpu;
             sum.reads += parts.reads;

@@ -17,10 +17,9 @@ pub(super) struct Parts {
     pub(super) others: Nanos,
 }
 
-/// What is counted while it is measured.
-#[derive(Debug)]
+/// What is counted while it is measured, besides latencies.
+#[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) latency_us: Histogram<u64>,
     pub(super) parts: Parts,
     pub(super) groups: u64,
     pub(super) commits: u64,
@@ -30,23 +29,6 @@ pub(super) struct Counts {
     pub(super) reading: Nanos,
     pub(super) pages: u64,
     pub(super) computing: Nanos,
-}
-
-impl Counts {
-    pub(super) fn new() -> Self {
-        Self {
-            latency_us: Histogram::new_with_max(3_600_000_000, 3).expect("the bounds are sensible"),
-            parts: Parts::default(),
-            groups: 0,
-            commits: 0,
-            flushes: 0,
-            flushing: 0,
-            reads: 0,
-            reading: 0,
-            pages: 0,
-            computing: 0,
-        }
-    }
 }
 
 /// The result, as it is printed. Times are means of a transaction if the name does not say otherwise.
@@ -78,8 +60,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(counts: &Counts, measured: Nanos, cores: u32, pages_owed: f64) -> Self {
-        let transactions = counts.latency_us.len();
+    pub(super) fn of(
+        latency_us: &Histogram<u64>,
+        counts: &Counts,
+        measured: Nanos,
+        cores: u32,
+        pages_owed: f64,
+    ) -> Self {
+        let transactions = latency_us.len();
         let seconds = measured as f64 / NANOS_PER_S as f64;
         let each = |value: f64, of: f64| if of == 0.0 { 0.0 } else { value / of };
         let mean = |count: u64, of: u64| each(count as f64, of as f64);
@@ -88,8 +76,8 @@ impl Outcome {
             seconds,
             transactions,
             per_s: each(transactions as f64, seconds),
-            mean_us: counts.latency_us.mean(),
-            p95_us: counts.latency_us.value_at_quantile(0.95) as f64,
+            mean_us: latency_us.mean(),
+            p95_us: latency_us.value_at_quantile(0.95) as f64,
             cpu_us: mean_us(counts.parts.cpu, transactions),
             reads_us: mean_us(counts.parts.reads, transactions),
             log_us: mean_us(counts.parts.log, transactions),
