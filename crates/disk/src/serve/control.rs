@@ -5,7 +5,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
 use clap::ArgAction;
@@ -112,28 +111,26 @@ pub(super) fn listen(path: &Path) -> anyhow::Result<UnixListener> {
 
 /// Serves each connection on a thread of its own, until the program ends.
 pub(super) fn serve(listener: &UnixListener, disk: &Arc<Disk>) {
-    let connections = Arc::new(AtomicUsize::new(0));
+    // Whoever has a connection holds it.
+    let connections = Arc::new(());
     for stream in listener.incoming() {
         let Ok(mut stream) = stream else {
             // Out of descriptors, most likely; the next may do better, and must not be asked for at full speed.
             std::thread::sleep(std::time::Duration::from_millis(10));
             continue;
         };
-        if connections.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_AT_MOST {
-            connections.fetch_sub(1, Ordering::Relaxed);
+        if Arc::strong_count(&connections) > CONNECTIONS_AT_MOST {
             let _ = answer(&mut stream, &failure(&"too many connections; close one"));
             continue;
         }
-        let (disk, connections_too) = (disk.clone(), connections.clone());
-        let started = std::thread::Builder::new()
+        let (disk, connection) = (disk.clone(), connections.clone());
+        // Without a thread it is closed.
+        let _ = std::thread::Builder::new()
             .name("control".to_owned())
             .spawn(move || {
                 let _ = converse(stream, &disk);
-                connections_too.fetch_sub(1, Ordering::Relaxed);
+                drop(connection);
             });
-        if started.is_err() {
-            connections.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 }
 
