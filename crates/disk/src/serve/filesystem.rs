@@ -12,6 +12,7 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request as From,
     TimeOrNow, WriteFlags,
 };
+use nix::libc::{SEEK_DATA, SEEK_HOLE};
 use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::FallocateFlags;
 
@@ -29,9 +30,6 @@ use crate::request::{Kind, Nanos, Request, SECTOR_BYTES};
 pub(super) const FILE_NAME: &str = "disk";
 
 const FILE: INodeNo = INodeNo(2);
-/// As `lseek(2)` has them on Linux.
-const SEEK_DATA: i32 = 3;
-const SEEK_HOLE: i32 = 4;
 /// Requests that the kernel may have under way. Its default of 12 would cap the queue depth.
 const REQUESTS_AT_MOST: u16 = 1024;
 /// A mebibyte a request, as the block layer sends at most.
