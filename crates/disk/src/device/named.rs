@@ -10,7 +10,8 @@ use crate::file;
 /// The source of a device file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    BuiltIn(&'static str),
+    /// Its name and its text.
+    BuiltIn(&'static str, &'static str),
     File(PathBuf),
     /// Only a text, with what it is called in errors.
     Text(String),
@@ -20,8 +21,8 @@ impl Origin {
     /// Finds a device by the name of a built-in one, or by the path of a file, which may be relative to
     /// `folder`.
     pub(super) fn find(name: &str, folder: Option<&Path>) -> Result<Self, DeviceError> {
-        if let Some((name, _)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-            return Ok(Self::BuiltIn(name));
+        if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+            return Ok(Self::BuiltIn(name, text));
         }
         if Path::new(name).extension().is_some_and(|end| end == "toml") {
             return Self::file(&folder.unwrap_or(Path::new("")).join(name));
@@ -42,10 +43,7 @@ impl Origin {
 
     pub(super) fn read(&self) -> Result<String, DeviceError> {
         match self {
-            Self::BuiltIn(name) => {
-                let found = BUILT_IN.iter().find(|(known, _)| known == name);
-                Ok(found.expect("it was found before").1.to_owned())
-            }
+            Self::BuiltIn(_, text) => Ok((*text).to_owned()),
             Self::File(path) => file::read_text(path)
                 .map_err(|error| DeviceError(format!("{}: {error}", path.display()))),
             Self::Text(name) => unreachable!("no name leads to {name}"),
@@ -63,7 +61,7 @@ impl Origin {
 impl std::fmt::Display for Origin {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::BuiltIn(name) => write!(out, "devices/{name}.toml"),
+            Self::BuiltIn(name, _) => write!(out, "devices/{name}.toml"),
             Self::File(path) => write!(out, "{}", path.display()),
             Self::Text(name) => write!(out, "{name}"),
         }
