@@ -63,6 +63,14 @@ fn counted<const N: usize>(counts: [(&str, u64); N]) -> Counters {
     counts.map(|(name, count)| (name.to_owned(), count)).into()
 }
 
+/// The same with the requests of each kind, in the order of `Kind`.
+fn counted_with<const N: usize>(requests: [u64; 4], counts: [(&str, u64); N]) -> Counters {
+    let kinds = ["reads", "writes", "flushes", "discards"].map(str::to_owned);
+    let mut counters = counted(counts);
+    counters.extend(kinds.into_iter().zip(requests));
+    counters
+}
+
 /// One device's timing.
 pub trait Timing: Send {
     /// Bytes that can be addressed.

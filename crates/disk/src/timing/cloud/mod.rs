@@ -24,7 +24,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub use parameters::{Burst, CloudParameters, IopsLimit};
 
 use super::agenda::Agenda;
-use super::{Counters, Event, Timing, counted};
+use super::{Counters, Event, Timing, counted_with};
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag, nanos_of_us};
 use limits::Limits;
 
@@ -200,16 +200,14 @@ impl Timing for Cloud {
     }
 
     fn counters(&self) -> Counters {
-        let mut counters = counted([
-            ("reads", self.requests[Kind::Read as usize]),
-            ("writes", self.requests[Kind::Write as usize]),
-            ("flushes", self.requests[Kind::Flush as usize]),
-            ("discards", self.requests[Kind::Discard as usize]),
-            ("ios", self.limits.ios),
-            ("merged", self.limits.merged),
-            ("throttled", self.limits.throttled),
-            ("throttled_us", self.limits.throttled_ns / NANOS_PER_US),
-        ]);
+        let limits = &self.limits;
+        let own = [
+            ("ios", limits.ios),
+            ("merged", limits.merged),
+            ("throttled", limits.throttled),
+            ("throttled_us", limits.throttled_ns / NANOS_PER_US),
+        ];
+        let mut counters = counted_with(self.requests, own);
         if let Some(credits) = self.limits.credits() {
             counters.insert("credits".to_owned(), credits);
         }

@@ -37,7 +37,7 @@ use slab::Slab;
 pub use parameters::{FlashParameters, FlushHabit, Preconditioning};
 
 use super::agenda::Agenda;
-use super::{Counters, Event, Timing, counted};
+use super::{Counters, Event, Timing, counted_with};
 use crate::request::{Kind, Nanos, Request, Tag};
 use buffer::Buffer;
 use die::{Die, Operation, READS_BEFORE_WRITE};
@@ -287,11 +287,7 @@ impl Timing for Flash {
             .map(|die| self.translation.blocks.free_blocks(die))
             .sum();
         let unit_bytes = self.geometry.unit_bytes;
-        counted([
-            ("reads", tally.requests[Kind::Read as usize]),
-            ("writes", tally.requests[Kind::Write as usize]),
-            ("flushes", tally.requests[Kind::Flush as usize]),
-            ("discards", tally.requests[Kind::Discard as usize]),
+        let own = [
             ("page_reads", tally.page_reads),
             ("read_buffer_hits", tally.read_buffer_hits),
             ("write_buffer_hits", tally.write_buffer_hits),
@@ -307,6 +303,7 @@ impl Timing for Flash {
             ),
             ("reads_to_modify", tally.reads_to_modify),
             ("free_blocks", free_blocks as u64),
-        ])
+        ];
+        counted_with(tally.requests, own)
     }
 }

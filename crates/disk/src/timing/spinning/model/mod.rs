@@ -18,7 +18,7 @@ use super::sectors::Sectors;
 use super::write_cache::{Tags, WriteCache};
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag};
 use crate::timing::agenda::first;
-use crate::timing::{Counters, Event, Timing, counted};
+use crate::timing::{Counters, Event, Timing, counted_with};
 
 /// A disk with an arm and platters.
 ///
@@ -56,10 +56,7 @@ struct WriteBack {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
-    reads: u64,
-    writes: u64,
-    flushes: u64,
-    discards: u64,
+    requests: [u64; 4],
     cache_hits: u64,
     read_ahead_hits: u64,
     coalesced: u64,
@@ -139,15 +136,16 @@ impl Spinning {
     fn controller_done(&mut self, now: Nanos, events: &mut Vec<Event>) {
         match self.controller.finish(now) {
             Work::Send(command) => self.answer(now, command.tag, events),
-            Work::Accept(command) => match command.request.kind {
-                Kind::Read => self.accept_read(now, command),
-                Kind::Write => self.accept_write(now, command, events),
-                Kind::Discard => self.accept_discard(now, command, events),
-                Kind::Flush => {
-                    self.counted.flushes += 1;
-                    self.flushing = Some(command.tag);
+            Work::Accept(command) => {
+                let kind = command.request.kind;
+                self.counted.requests[kind as usize] += 1;
+                match kind {
+                    Kind::Read => self.accept_read(now, command),
+                    Kind::Write => self.accept_write(now, command, events),
+                    Kind::Discard => self.accept_discard(now, command, events),
+                    Kind::Flush => self.flushing = Some(command.tag),
                 }
-            },
+            }
         }
     }
 
@@ -307,11 +305,7 @@ impl Timing for Spinning {
     fn counters(&self) -> Counters {
         let (own, travels) = (self.counted, self.arm.travels);
         let us = |nanos: u64| nanos / NANOS_PER_US;
-        counted([
-            ("reads", own.reads),
-            ("writes", own.writes),
-            ("flushes", own.flushes),
-            ("discards", own.discards),
+        let counts = [
             ("cache_hits", own.cache_hits),
             ("read_ahead_hits", own.read_ahead_hits),
             ("coalesced", own.coalesced),
@@ -321,6 +315,7 @@ impl Timing for Spinning {
             ("seek_us", us(travels.seek_ns)),
             ("rotation_us", us(travels.rotation_ns)),
             ("busy_us", us(travels.busy_ns)),
-        ])
+        ];
+        counted_with(own.requests, counts)
     }
 }

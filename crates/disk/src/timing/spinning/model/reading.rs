@@ -7,7 +7,6 @@ use crate::timing::spinning::controller::Command;
 
 impl Spinning {
     pub(super) fn accept_read(&mut self, now: Nanos, command: Command) {
-        self.counted.reads += 1;
         let (start, end) = command.span();
         if let State::Streaming(stream) = self.arm.state {
             let reached = stream.reached(&self.geometry, now);

@@ -7,7 +7,6 @@ use crate::timing::spinning::controller::Command;
 
 impl Spinning {
     pub(super) fn accept_write(&mut self, now: Nanos, command: Command, events: &mut Vec<Event>) {
-        self.counted.writes += 1;
         let (start, end) = command.span();
         self.stop_meeting(now, start, end);
         let segments = &self.segments;
@@ -43,7 +42,6 @@ impl Spinning {
 
     /// The bytes are not wanted: what of them is cached need not be written.
     pub(super) fn accept_discard(&mut self, now: Nanos, command: Command, events: &mut Vec<Event>) {
-        self.counted.discards += 1;
         let (start, end) = command.span();
         self.forget_read(now, start, end);
         if let Some(cache) = &mut self.write_cache {
