@@ -43,17 +43,12 @@ enum Due {
 /// A cloud volume that runs.
 #[derive(Debug)]
 pub struct Cloud {
-    capacity_bytes: u64,
+    parameters: CloudParameters,
     round_trip: LogNormal<f64>,
     /// The share of its median that a round trip takes at least.
     fastest: f64,
-    read_median_us: f64,
-    write_median_us: f64,
-    flush_us: f64,
-    concurrency: u32,
     under_way: u32,
     outside: VecDeque<(Tag, Request)>,
-    batches: bool,
     limits: Limits,
     agenda: Agenda<Due>,
     random: Xoshiro256PlusPlus,
@@ -66,16 +61,11 @@ impl Cloud {
     #[must_use]
     pub fn new(parameters: &CloudParameters, seed: u64) -> Self {
         Self {
-            capacity_bytes: parameters.capacity_bytes.value,
+            parameters: parameters.clone(),
             round_trip: LogNormal::new(0.0, parameters.sigma.value).expect("sigma was checked"),
             fastest: (FASTEST_SIGMAS * parameters.sigma.value).exp(),
-            read_median_us: parameters.read_median_us.value,
-            write_median_us: parameters.write_median_us.value,
-            flush_us: parameters.flush_us.value,
-            concurrency: parameters.concurrency.value,
             under_way: 0,
             outside: VecDeque::new(),
-            batches: parameters.batches.value,
             limits: Limits::new(parameters),
             agenda: Agenda::new(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -85,7 +75,7 @@ impl Cloud {
     }
 
     fn take_in(&mut self, now: Nanos) {
-        while self.under_way < self.concurrency {
+        while self.under_way < self.parameters.concurrency.value {
             let Some((tag, request)) = self.enter() else {
                 return;
             };
@@ -108,7 +98,7 @@ impl Cloud {
     fn take_batch(&mut self, now: Nanos) {
         let mut batch = Vec::new();
         let mut done = now;
-        while self.under_way < self.concurrency
+        while self.under_way < self.parameters.concurrency.value
             && let Some((tag, request)) = self.enter()
         {
             done = self.pass(done, request);
@@ -140,11 +130,11 @@ impl Cloud {
 
     fn takes(&mut self, kind: Kind) -> Nanos {
         let median_us = match kind {
-            Kind::Read => self.read_median_us,
-            Kind::Write | Kind::Discard => self.write_median_us,
-            Kind::Flush => return nanos_of_us(self.flush_us),
+            Kind::Read => &self.parameters.read_median_us,
+            Kind::Write | Kind::Discard => &self.parameters.write_median_us,
+            Kind::Flush => return nanos_of_us(self.parameters.flush_us.value),
         };
-        nanos_of_us(median_us * self.round_trip.sample(&mut self.random).max(self.fastest))
+        nanos_of_us(median_us.value * self.round_trip.sample(&mut self.random).max(self.fastest))
     }
 
     fn answer(&mut self, at: Nanos, tag: Tag, kind: Kind) {
@@ -158,12 +148,12 @@ impl Cloud {
 
 impl Timing for Cloud {
     fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
+        self.parameters.capacity_bytes.value
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.outside.push_back((tag, request));
-        if !self.batches {
+        if !self.parameters.batches.value {
             self.take_in(now);
         } else if self.agenda.next().is_none() {
             self.wake(now);
@@ -172,7 +162,11 @@ impl Timing for Cloud {
 
     /// A batch may miss a request that came within the head start of its wake.
     fn head_start(&self) -> Nanos {
-        nanos_of_us(self.read_median_us.min(self.write_median_us) * self.fastest)
+        let (read, write) = (
+            self.parameters.read_median_us.value,
+            self.parameters.write_median_us.value,
+        );
+        nanos_of_us(read.min(write) * self.fastest)
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -190,7 +184,7 @@ impl Timing for Cloud {
             }
             events.push(Event::Answered { tag, at });
             self.under_way -= 1;
-            if !self.batches {
+            if !self.parameters.batches.value {
                 self.take_in(at);
             } else if self.under_way == 0 {
                 self.wake(at);
