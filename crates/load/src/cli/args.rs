@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::within::Within;
+use super::within::{Within, number};
 pub(super) use crate::driver::Protocol;
 pub(super) use crate::engine::Arrivals;
 
@@ -143,15 +143,7 @@ const LOWEST_RATE: f64 = 0.001;
 const HIGHEST_RATE: f64 = 1e7;
 
 pub(super) fn rate(text: &str) -> Result<f64, String> {
-    let rate: f64 = text
-        .parse()
-        .map_err(|_| format!("{text:?} is not a number"))?;
-    if (LOWEST_RATE..=HIGHEST_RATE).contains(&rate) {
-        return Ok(rate);
-    }
-    Err(format!(
-        "{text} is not from {LOWEST_RATE} to {HIGHEST_RATE} transactions per second"
-    ))
+    number(text, &(LOWEST_RATE..=HIGHEST_RATE))
 }
 
 /// Below this, an interval holds too few replies to say anything and reporting disturbs.

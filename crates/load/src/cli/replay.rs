@@ -13,7 +13,7 @@ use super::connect::{target, with_driver};
 use super::run::{Kind, run_load};
 use super::script::ask_for_names;
 use super::scripted::{create_acknowledgements, forget};
-use super::within::Within;
+use super::within::{Within, number};
 use crate::driver::{Driver, Protocol};
 use crate::engine::Failure;
 use crate::recording::Recording;
@@ -90,13 +90,7 @@ fn speed(text: &str) -> Result<f64, String> {
     if text == "max" {
         return Ok(f64::INFINITY);
     }
-    let times: f64 = text
-        .parse()
-        .map_err(|_| format!("{text:?} is neither a number nor max"))?;
-    if (0.001..=1000.0).contains(&times) {
-        return Ok(times);
-    }
-    Err(format!("{text} is not from 0.001 to 1000"))
+    number(text, &(0.001..=1000.0))
 }
 
 pub(super) fn run(args: &RunReplay) -> Result<(), Stop> {

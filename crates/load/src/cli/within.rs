@@ -33,17 +33,25 @@ impl Within for Arg {
             least: range.start().clone().into(),
             most: range.end().clone().into(),
         };
-        let parse = move |text: &str| match text.parse::<T>() {
-            Ok(number) if range.contains(&number) => Ok(number),
-            // It may be a URL with its password.
-            Err(_) if text.parse::<f64>().is_err() => Err("that is not a number".to_owned()),
-            _ => Err(format!(
-                "{text} is not from {} to {}",
-                range.start(),
-                range.end()
-            )),
-        };
-        self.value_parser(parse).add(bounds)
+        self.value_parser(move |text: &str| number(text, &range))
+            .add(bounds)
+    }
+}
+
+/// A number of a range.
+pub(super) fn number<T>(text: &str, range: &RangeInclusive<T>) -> Result<T, String>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    match text.parse::<T>() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        // It may be a URL with its password.
+        Err(_) if text.parse::<f64>().is_err() => Err("that is not a number".to_owned()),
+        _ => Err(format!(
+            "{text} is not from {} to {}",
+            range.start(),
+            range.end()
+        )),
     }
 }
 

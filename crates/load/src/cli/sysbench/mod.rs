@@ -15,6 +15,7 @@ use super::args::{
 };
 use super::lua::args::LuaArgs;
 use super::lua::{self, say};
+use super::within::number;
 use crate::target::{Null, Target};
 use crate::workload::distribution::Choice;
 use command_line::CommandLine;
@@ -92,12 +93,7 @@ impl CommandLine {
     }
 
     fn load(&self) -> Result<Load, String> {
-        let clients = self.number::<u32>("threads")?;
-        if !(1..=MOST_CLIENTS).contains(&clients) {
-            return Err(format!(
-                "--threads={clients}: from 1 to {MOST_CLIENTS} are possible"
-            ));
-        }
+        let clients = self.read_by("threads", |text| number(text, &(1..=MOST_CLIENTS)))?;
         // 0 stands for none.
         let some = |name: &str| self.text(name).is_some_and(|text| text != "0");
         let transactions = Some(self.number::<u64>("events")?).filter(|&events| events > 0);
