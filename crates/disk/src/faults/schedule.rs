@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::Number;
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request};
 
 /// The effect of a fault.
@@ -190,19 +191,11 @@ impl Fault {
         if self.factor.is_none() && self.add_us.is_none() {
             return Err("`slow` needs factor or add_us".to_owned());
         }
-        if let Some(factor) = self
-            .factor
-            .filter(|at| !(1.0..=FACTOR_AT_MOST).contains(at))
-        {
-            return Err(format!(
-                "factor = {factor}: must be from 1 to {FACTOR_AT_MOST}"
-            ));
+        if let Some(factor) = self.factor {
+            factor.within("factor", 1.0, FACTOR_AT_MOST)?;
         }
-        if let Some(us) = self
-            .add_us
-            .filter(|us| !(0.0..=ADD_US_AT_MOST).contains(us))
-        {
-            return Err(format!("add_us = {us}: must be from 0 to {ADD_US_AT_MOST}"));
+        if let Some(us) = self.add_us {
+            us.within("add_us", 0.0, ADD_US_AT_MOST)?;
         }
         Ok(())
     }

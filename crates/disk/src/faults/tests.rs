@@ -201,8 +201,8 @@ fn chance_is_drawn_by_seed_and_one_fault_does_not_disturb_another() {
 fn what_cannot_be_is_refused_in_words() {
     let refusals = [
         (json!({"fault": "slow"}), "`slow` needs factor"),
-        (json!({"fault": "slow", "factor": 0.5}), "factor = 0.5"),
-        (json!({"fault": "slow", "add_us": -1.0}), "add_us = -1"),
+        (json!({"fault": "slow", "factor": 0.5}), "factor is 0.5"),
+        (json!({"fault": "slow", "add_us": -1.0}), "add_us is -1"),
         (
             json!({"fault": "error", "factor": 2.0}),
             "belong to `slow`, not to `error`",
