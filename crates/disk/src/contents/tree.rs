@@ -27,31 +27,14 @@ pub(super) struct Tree {
 }
 
 /// Blocks beside each other.
-#[derive(Clone)]
-pub(super) struct Leaf {
-    places: Vec<Place>,
-}
-
-impl Leaf {
-    fn of(place: &Place) -> Self {
-        Self {
-            places: vec![place.clone(); LEAF_BLOCKS],
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.places
-            .iter()
-            .all(|place| matches!(place, Place::Under))
-    }
-}
+pub(super) type Leaf = Vec<Place>;
 
 impl Tree {
     pub(super) fn get(&self, index: u64) -> &Place {
         let (leaf, within) = split(index);
         self.leaves
             .get(&leaf)
-            .map_or(&Place::Under, |leaf| &leaf.places[within])
+            .map_or(&Place::Under, |leaf| &leaf[within])
     }
 
     /// Whether the leaf of a block may hold anything but `Under`.
@@ -67,7 +50,7 @@ impl Tree {
     /// The block, if this tree alone has it.
     pub(super) fn own(&mut self, index: u64) -> Option<&mut Block> {
         let (leaf, within) = split(index);
-        match &mut Arc::get_mut(self.leaves.get_mut(&leaf)?)?.places[within] {
+        match &mut Arc::get_mut(self.leaves.get_mut(&leaf)?)?[within] {
             Place::Held(block) => Arc::get_mut(block),
             Place::Under | Place::Zero => None,
         }
@@ -75,13 +58,13 @@ impl Tree {
 
     pub(super) fn put(&mut self, index: u64, place: Place) {
         let (leaf, within) = split(index);
-        Arc::make_mut(self.leaf(leaf)).places[within] = place;
+        Arc::make_mut(self.leaf(leaf))[within] = place;
     }
 
     fn leaf(&mut self, leaf: u64) -> &mut Arc<Leaf> {
         self.leaves
             .entry(leaf)
-            .or_insert_with(|| Arc::new(Leaf::of(&Place::Under)))
+            .or_insert_with(|| Arc::new(vec![Place::Under; LEAF_BLOCKS]))
     }
 
     /// Sets all blocks of a range (end excluded) to one place. It takes time in proportion to the
@@ -103,7 +86,7 @@ impl Tree {
         if matches!(place, Place::Under) {
             return self.take_leaves(whole_from, whole_to);
         }
-        let filled = Arc::new(Leaf::of(place));
+        let filled = Arc::new(vec![place.clone(); LEAF_BLOCKS]);
         (whole_from..whole_to)
             .filter_map(|leaf| self.leaves.insert(leaf, filled.clone()))
             .collect()
@@ -132,8 +115,9 @@ impl Tree {
             #[expect(clippy::cast_possible_truncation, reason = "at most a leaf")]
             let to = from + length as usize;
             let shared = Arc::make_mut(self.leaf(leaf));
-            shared.places[from..to].fill(place.clone());
-            if matches!(place, Place::Under) && length > 1 && shared.is_empty() {
+            shared[from..to].fill(place.clone());
+            let is_under = |place: &Place| matches!(place, Place::Under);
+            if is_under(place) && length > 1 && shared.iter().all(is_under) {
                 self.leaves.remove(&leaf);
             }
         }
