@@ -47,6 +47,6 @@ impl Held {
     }
 }
 
-fn index(bytes: u64) -> usize {
+pub(super) fn index(bytes: u64) -> usize {
     usize::try_from(bytes).expect("what is held fits into memory")
 }

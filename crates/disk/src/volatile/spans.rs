@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::WriteId;
-use super::held::Held;
+use super::held::{Held, index};
 
 /// One stretch of sectors with something at risk.
 #[derive(Clone, Debug)]
@@ -135,8 +135,4 @@ impl Spans {
 
 fn length(bytes: &[u8]) -> u64 {
     bytes.len() as u64
-}
-
-fn index(bytes: u64) -> usize {
-    usize::try_from(bytes).expect("what is held fits into memory")
 }
