@@ -15,7 +15,7 @@ pub(super) const LEAST_BYTES: u64 = 64 << 20;
 
 /// A part of the disk that is written from its start to its end, and then again.
 #[derive(Clone, Copy, Debug)]
-struct Ring {
+pub(super) struct Ring {
     start: u64,
     bytes: u64,
     /// Bytes that were written in all.
@@ -26,9 +26,9 @@ struct Ring {
 pub(super) struct Layout {
     pages: u64,
     page_blocks: u64,
-    logs: Vec<Ring>,
-    journal: Ring,
-    doublewrite: Ring,
+    pub(super) logs: Vec<Ring>,
+    pub(super) journal: Ring,
+    pub(super) doublewrite: Ring,
 }
 
 impl Layout {
@@ -70,23 +70,11 @@ impl Layout {
     fn page(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         random.random_range(0..self.pages) * self.page_blocks * BLOCK
     }
-
-    pub(super) fn append(&mut self, log: usize, bytes: u64) -> Vec<Request> {
-        self.logs[log].append(bytes)
-    }
-
-    pub(super) fn journal(&mut self, bytes: u64) -> Vec<Request> {
-        self.journal.append(bytes)
-    }
-
-    pub(super) fn doublewrite(&mut self, bytes: u64) -> Vec<Request> {
-        self.doublewrite.append(bytes)
-    }
 }
 
 impl Ring {
     /// The blocks that hold these bytes: the last one is written again with what follows.
-    fn append(&mut self, bytes: u64) -> Vec<Request> {
+    pub(super) fn append(&mut self, bytes: u64) -> Vec<Request> {
         let bytes = bytes.clamp(1, self.bytes / 2);
         let mut first = self.at / BLOCK * BLOCK % self.bytes;
         let mut length = (self.at % BLOCK + bytes).div_ceil(BLOCK) * BLOCK;
@@ -115,10 +103,10 @@ mod tests {
         }))
         .expect("the fields are those of a load");
         let mut layout = Layout::new(&load, 1 << 40);
-        let mut requests = layout.append(1, 5000);
-        requests.extend(layout.append(0, 3));
-        requests.extend(layout.journal(4096));
-        requests.extend(layout.doublewrite(100_000));
+        let mut requests = layout.logs[1].append(5000);
+        requests.extend(layout.logs[0].append(3));
+        requests.extend(layout.journal.append(4096));
+        requests.extend(layout.doublewrite.append(100_000));
         for request in requests {
             assert_eq!(request.offset_bytes % BLOCK, 0);
             assert_eq!(request.length_bytes % BLOCK, 0);

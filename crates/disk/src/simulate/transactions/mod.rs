@@ -378,12 +378,12 @@ impl<'a> Driver<'a> {
         self.counts.groups += u64::from(self.measuring && log == 0);
         for _ in 0..self.number(self.load.log_work) {
             let script = &mut self.logs[log].script;
-            script.then(self.layout.append(log, bytes));
+            script.then(self.layout.logs[log].append(bytes));
             if grows {
                 // The file's new length: the journal's blocks, a flush, and the block that commits them.
-                script.then(self.layout.journal(8192));
+                script.then(self.layout.journal.append(8192));
                 script.then_flush();
-                script.then_commit(self.layout.journal(4096));
+                script.then_commit(self.layout.journal.append(4096));
             }
             script.then_flush();
         }
@@ -425,7 +425,7 @@ impl<'a> Driver<'a> {
                 self.counts.pages += u64::from(count);
             }
             if self.load.doublewrite {
-                let together = self.layout.doublewrite(u64::from(count) * bytes);
+                let together = self.layout.doublewrite.append(u64::from(count) * bytes);
                 self.pages.then(together);
                 self.pages.then_flush();
             }
