@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::faults::Befallen;
 use crate::request::{Kind, NANOS_PER_S, Nanos, Request, us_of_nanos};
@@ -169,26 +170,18 @@ pub(super) struct QueueDepth {
     pub(super) full_share: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct Percentiles {
-    mean: f64,
-    p50: f64,
-    p95: f64,
-    p99: f64,
-    p999: f64,
-    max: f64,
-}
-
 /// Absent if nothing was recorded: an unobserved figure is never 0.
 fn percentiles<S: Serializer>(nanos: &Histogram<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     let at = |quantile| us_of_nanos(nanos.value_at_quantile(quantile));
-    let seen = (!nanos.is_empty()).then(|| Percentiles {
-        mean: nanos.mean() / 1e3,
-        p50: at(0.5),
-        p95: at(0.95),
-        p99: at(0.99),
-        p999: at(0.999),
-        max: us_of_nanos(nanos.max()),
+    let seen = (!nanos.is_empty()).then(|| {
+        json!({
+            "mean": nanos.mean() / 1e3,
+            "p50": at(0.5),
+            "p95": at(0.95),
+            "p99": at(0.99),
+            "p999": at(0.999),
+            "max": us_of_nanos(nanos.max()),
+        })
     });
     seen.serialize(serializer)
 }
