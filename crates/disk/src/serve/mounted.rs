@@ -6,6 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use anyhow::Context;
 use fuser::{Config, Filesystem, MountOption, Notifier, Session};
+use scopeguard::guard;
 
 use super::apart::Apart;
 use super::engine::Engine;
@@ -73,7 +74,9 @@ fn keeping_time(
     end: &Sender<()>,
     work: impl FnOnce() + Send + 'static,
 ) -> anyhow::Result<()> {
-    let end = SentAtEnd(end.clone());
+    let end = guard(end.clone(), |end| {
+        let _ = end.send(());
+    });
     let (begun, begins) = channel();
     std::thread::Builder::new()
         .name(name.to_owned())
@@ -85,20 +88,4 @@ fn keeping_time(
         })?;
     let _ = begins.recv();
     Ok(())
-}
-
-struct SentAtEnd(Sender<()>);
-
-impl Drop for SentAtEnd {
-    fn drop(&mut self) {
-        let _ = self.0.send(());
-    }
-}
-
-pub(super) struct RemovedAtEnd<'a>(pub(super) &'a Path);
-
-impl Drop for RemovedAtEnd<'_> {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.0);
-    }
 }

@@ -6,12 +6,13 @@
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use rustix::process::{Signal, set_parent_process_death_signal};
+use scopeguard::guard;
 
 use super::filesystem::FILE_NAME;
 use super::{Form, floor};
@@ -21,16 +22,6 @@ use crate::request::Nanos;
 pub(crate) const VERB: &str = "probe";
 /// Short enough to end soon after a signal, rare enough not to disturb the measurement.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
-
-/// Ends the probe with whatever ends its measurement.
-struct Probe(Child);
-
-impl Drop for Probe {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// Measures the path to the disk in a mount, while the disk answers at once.
 ///
@@ -59,15 +50,20 @@ fn run(mount: &Path, form: Form, length: Duration, ended: &Receiver<()>) -> anyh
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let mut probe = Probe(command.spawn().context("the probe does not start")?);
-    while probe.0.try_wait()?.is_none() {
+    let probe = command.spawn().context("the probe does not start")?;
+    // It ends with whatever ends its measurement.
+    let mut probe = guard(probe, |mut probe| {
+        let _ = probe.kill();
+        let _ = probe.wait();
+    });
+    while probe.try_wait()?.is_none() {
         match ended.recv_timeout(LOOK_AGAIN_AFTER) {
             Err(RecvTimeoutError::Timeout) => {}
             _ => bail!("it was interrupted"),
         }
     }
     let mut said = String::new();
-    let from = probe.0.stdout.as_mut().expect("piped");
+    let from = probe.stdout.as_mut().expect("piped");
     from.read_to_string(&mut said)?;
     match said.trim_end().parse() {
         Ok(nanos) => Ok(nanos),
