@@ -11,8 +11,6 @@ mod published;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -55,15 +53,6 @@ impl Device {
     /// If the text is not TOML, a key is unknown or missing, or a parameter is impossible.
     pub fn parse(text: &str, origin: &str) -> Result<Self, DeviceError> {
         Self::from_toml(text, origin)?.complete(Origin::Text(origin.to_owned()))
-    }
-
-    /// Reads a device file.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, or as `parse`.
-    pub fn read(path: &Path) -> Result<Self, DeviceError> {
-        Self::open(Origin::file(path)?, None)
     }
 
     fn open(origin: Origin, changes: Option<&str>) -> Result<Self, DeviceError> {
