@@ -64,9 +64,9 @@ impl Flash {
         let moving = &mut die.moving;
         moving.units.clear();
         while moving.units.len() < page as usize {
-            let next =
-                self.translation
-                    .next_valid(&self.geometry, victim.block, &mut victim.cursor);
+            let next = self
+                .translation
+                .next_valid(victim.block, &mut victim.cursor);
             let Some(found) = next else { break };
             moving.units.push(found);
         }

@@ -8,7 +8,7 @@ pub(super) const LOW_FREE_BLOCKS: usize = 3;
 /// Blocks of a die beyond its capacity and spare: two that are being filled and the free ones.
 pub(super) const WORKING_BLOCKS: u32 = 2 + LOW_FREE_BLOCKS as u32;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Geometry {
     pub(super) capacity_bytes: u64,
     /// A unit is what the page map knows: `mapping_bytes` of the address space.

@@ -131,7 +131,7 @@ impl Flash {
             interface: Interface::new(parameters),
             agenda: Agenda::new(),
             pending: Slab::new(),
-            translation: Translation::new(&geometry, parameters, seed),
+            translation: Translation::new(geometry.clone(), parameters, seed),
             buffer: Buffer::new(geometry.buffer_units),
             dies: (0..geometry.dies).map(|_| Die::default()).collect(),
             channel_free: vec![0; geometry.channels as usize],

@@ -19,7 +19,7 @@ impl Flash {
                 buffered_bytes += bytes;
                 continue;
             }
-            let (die, page) = self.translation.page_of(&self.geometry, unit, place);
+            let (die, page) = self.translation.page_of(unit, place);
             match self.pieces.last_mut() {
                 Some((last_die, last_page, last_bytes))
                     if (*last_die, *last_page) == (die, page) =>

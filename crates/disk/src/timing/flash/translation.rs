@@ -26,52 +26,48 @@ pub(super) struct Translation {
     untouched: u64,
     /// Valid units without a decided address.
     pub(super) anonymous: u64,
-    pub(super) dies: u32,
-    units_per_page: u32,
-    units_per_block: u32,
+    pub(super) geometry: Geometry,
 }
 
 impl Translation {
-    pub(super) fn new(geometry: &Geometry, parameters: &FlashParameters, seed: u64) -> Self {
+    pub(super) fn new(geometry: Geometry, parameters: &FlashParameters, seed: u64) -> Self {
         let mut new = Self {
             map: Map::new(geometry.units),
-            blocks: Blocks::new(geometry),
+            blocks: Blocks::new(&geometry),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             preconditioning: parameters.preconditioning.value,
             filled: (f64::from(geometry.units) * parameters.filled.value).round() as u32,
             untouched: u64::from(geometry.units),
             anonymous: 0,
-            dies: geometry.dies,
-            units_per_page: geometry.units_per_page,
-            units_per_block: geometry.units_per_block,
+            geometry,
         };
         match new.preconditioning {
-            Preconditioning::Sequential => new.fill_in_order(geometry),
-            Preconditioning::Random => new.fill_as_after_random_writes(geometry),
+            Preconditioning::Sequential => new.fill_in_order(),
+            Preconditioning::Random => new.fill_as_after_random_writes(),
         }
         new
     }
 
     /// Invalidates the unit's bytes at `place`, its entry in the map, and returns whether they were
     /// in the flash. The caller sets its new place.
-    pub(super) fn forget(&mut self, geometry: &Geometry, unit: u32, place: Place) -> bool {
+    pub(super) fn forget(&mut self, unit: u32, place: Place) -> bool {
         match place {
             Place::Flash(location) => {
                 let block = self.blocks.block_of(location);
                 self.blocks.remove_valid(block, 1);
                 true
             }
-            Place::Untouched => self.touch(geometry, unit),
+            Place::Untouched => self.touch(unit),
             Place::Nowhere | Place::Buffered(_) => false,
         }
     }
 
-    fn touch(&mut self, geometry: &Geometry, unit: u32) -> bool {
+    fn touch(&mut self, unit: u32) -> bool {
         let untouched = self.untouched;
         self.untouched -= 1;
         match self.preconditioning {
             Preconditioning::Sequential if unit < self.filled => {
-                self.blocks.remove_valid(self.home(geometry, unit), 1);
+                self.blocks.remove_valid(self.home(unit), 1);
                 true
             }
             Preconditioning::Random if self.random.random_range(0..untouched) < self.anonymous => {
@@ -82,15 +78,16 @@ impl Translation {
         }
     }
 
-    fn home(&self, geometry: &Geometry, unit: u32) -> u32 {
-        let page = unit / self.units_per_page;
-        let row = page / self.dies / geometry.pages_per_block;
-        page % self.dies * geometry.blocks_per_die + row
+    fn home(&self, unit: u32) -> u32 {
+        let geometry = &self.geometry;
+        let page = unit / geometry.units_per_page;
+        let row = page / geometry.dies / geometry.pages_per_block;
+        page % geometry.dies * geometry.blocks_per_die + row
     }
 
     /// Decides one undecided unit: a block is drawn in proportion to what is undecided in it.
     pub(super) fn drop_anonymous(&mut self) {
-        let most = self.units_per_block;
+        let most = self.geometry.units_per_block;
         loop {
             let block = self.random.random_range(0..self.blocks.len());
             if self.random.random_range(0..most) < self.blocks.get(block).anonymous {
@@ -104,7 +101,7 @@ impl Translation {
 
     /// Discards units. Untouched units go in whole chunks, so that discarding a whole drive, as
     /// mkfs does, takes a moment too. The caller handles units in the buffer.
-    pub(super) fn discard(&mut self, geometry: &Geometry, units: std::ops::Range<u32>) {
+    pub(super) fn discard(&mut self, units: std::ops::Range<u32>) {
         let mut undecided = 0;
         let mut unit = units.start;
         while unit < units.end {
@@ -113,7 +110,7 @@ impl Translation {
             match self.map.uniform(unit / CHUNK_UNITS) {
                 Some(Place::Nowhere) if whole => unit = chunk_end,
                 Some(Place::Untouched) if whole => {
-                    self.drop_originals(geometry, unit..chunk_end);
+                    self.drop_originals(unit..chunk_end);
                     self.map.clear(unit / CHUNK_UNITS);
                     undecided += u64::from(CHUNK_UNITS);
                     unit = chunk_end;
@@ -121,7 +118,7 @@ impl Translation {
                 _ => {
                     let place = self.map.get(unit);
                     if !matches!(place, Place::Buffered(_) | Place::Nowhere) {
-                        self.forget(geometry, unit, place);
+                        self.forget(unit, place);
                         self.map.set(unit, Place::Nowhere);
                     }
                     unit += 1;
@@ -131,17 +128,16 @@ impl Translation {
         self.decide(undecided);
     }
 
-    fn drop_originals(&mut self, geometry: &Geometry, units: std::ops::Range<u32>) {
+    fn drop_originals(&mut self, units: std::ops::Range<u32>) {
         if self.preconditioning == Preconditioning::Random {
             return;
         }
         let mut unit = units.start;
         let end = units.end.min(self.filled);
+        let per_page = self.geometry.units_per_page;
         while unit < end {
-            let page_end = (unit / self.units_per_page + 1) * self.units_per_page;
-            let until = page_end.min(end);
-            self.blocks
-                .remove_valid(self.home(geometry, unit), until - unit);
+            let until = ((unit / per_page + 1) * per_page).min(end);
+            self.blocks.remove_valid(self.home(unit), until - unit);
             unit = until;
         }
     }
@@ -173,27 +169,22 @@ impl Translation {
     }
 
     /// The next unit of a block that is still in its place, from `cursor` on.
-    pub(super) fn next_valid(
-        &self,
-        geometry: &Geometry,
-        block: u32,
-        cursor: &mut u32,
-    ) -> Option<(u32, Place)> {
+    pub(super) fn next_valid(&self, block: u32, cursor: &mut u32) -> Option<(u32, Place)> {
         let entry = self.blocks.get(block);
-        while *cursor < geometry.units_per_block {
+        let per_block = self.geometry.units_per_block;
+        while *cursor < per_block {
             let position = *cursor;
             *cursor += 1;
             let (unit, place) = if entry.original {
-                match self.original_at(geometry, block, position) {
+                match self.original_at(block, position) {
                     Some(unit) => (unit, Place::Untouched),
                     None => continue,
                 }
             } else {
                 match entry.units.get(position as usize) {
-                    Some(&unit) if unit != NONE => (
-                        unit,
-                        Place::Flash(block * geometry.units_per_block + position),
-                    ),
+                    Some(&unit) if unit != NONE => {
+                        (unit, Place::Flash(block * per_block + position))
+                    }
                     Some(_) => continue,
                     None => return None,
                 }
@@ -206,21 +197,17 @@ impl Translation {
     }
 
     /// The unit that sequential preconditioning put at a position of a block.
-    pub(super) fn original_at(
-        &self,
-        geometry: &Geometry,
-        block: u32,
-        position: u32,
-    ) -> Option<u32> {
+    pub(super) fn original_at(&self, block: u32, position: u32) -> Option<u32> {
+        let geometry = &self.geometry;
         let (die, row) = (
             block / geometry.blocks_per_die,
             block % geometry.blocks_per_die,
         );
-        let row_page = u64::from(row) * u64::from(geometry.pages_per_block)
-            + u64::from(position / self.units_per_page);
-        let page = row_page * u64::from(self.dies) + u64::from(die);
-        let unit =
-            page * u64::from(self.units_per_page) + u64::from(position % self.units_per_page);
+        let per_page = geometry.units_per_page;
+        let row_page =
+            u64::from(row) * u64::from(geometry.pages_per_block) + u64::from(position / per_page);
+        let page = row_page * u64::from(geometry.dies) + u64::from(die);
+        let unit = page * u64::from(per_page) + u64::from(position % per_page);
         (unit < u64::from(self.filled)).then_some(unit as u32)
     }
 
@@ -264,25 +251,24 @@ impl Translation {
     /// Die and page to read a unit from, if the map has it at `place`. A unit that was never
     /// written lies where its address says after sequential preconditioning, and anywhere after
     /// random. A discarded unit is read all the same.
-    pub(super) fn page_of(&self, geometry: &Geometry, unit: u32, place: Place) -> (u32, u64) {
+    pub(super) fn page_of(&self, unit: u32, place: Place) -> (u32, u64) {
+        let Geometry {
+            dies,
+            units_per_page,
+            ..
+        } = self.geometry;
         match place {
             Place::Flash(location) => {
-                let block = self.blocks.block_of(location);
-                (
-                    self.blocks.die_of(block),
-                    u64::from(location / self.units_per_page),
-                )
+                let die = self.blocks.die_of(self.blocks.block_of(location));
+                (die, u64::from(location / units_per_page))
             }
             _ if self.preconditioning == Preconditioning::Random => {
                 let draw = scatter(unit);
-                ((draw >> 8) as u32 % geometry.dies, draw | 1 << 63)
+                ((draw >> 8) as u32 % dies, draw | 1 << 63)
             }
             _ => {
-                let page = unit / self.units_per_page;
-                (
-                    page % geometry.dies,
-                    u64::from(page / geometry.dies) | 1 << 62,
-                )
+                let page = unit / units_per_page;
+                (page % dies, u64::from(page / dies) | 1 << 62)
             }
         }
     }

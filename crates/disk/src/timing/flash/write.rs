@@ -106,7 +106,7 @@ impl Flash {
             self.tally.write_buffer_hits += 1;
             return;
         }
-        let held = self.translation.forget(&self.geometry, unit, place);
+        let held = self.translation.forget(unit, place);
         let overwrites = held || matches!(place, Place::Buffered(_));
         let slot = self.buffer.enter(now, unit, sectors, overwrites, writer);
         self.translation.map.set(unit, Place::Buffered(slot));
@@ -269,7 +269,7 @@ impl Flash {
         let end = (request.end_bytes() / unit_bytes) as u32;
         if first < end {
             self.discard_buffered(now, first..end);
-            self.translation.discard(&self.geometry, first..end);
+            self.translation.discard(first..end);
         }
         self.pending[id as usize].unstable = 0;
         self.tell_stable(now, id);
