@@ -15,7 +15,7 @@ from diskproof import disk
 from diskproof.cli import call
 from diskproof.cli.disk import VERBS
 from diskproof.storage import attached, filesystem, virtual
-from diskproof.storage.kinds import directory
+from diskproof.storage.kinds import block, directory
 from diskproof.storage.kinds.base import StorageError
 from diskproof.study.places import PlaceChoice
 from diskproof.system.loops import loops_on
@@ -171,8 +171,11 @@ def test_a_disk_in_slow_time_is_profiled_in_its_own(folder: Path, capsys: Screen
 def test_no_study_runs_on_a_disk_in_slow_time(capsys: Screen) -> None:
     assert said(capsys, *SLOW, "--size", "128MiB", "--dilation", "2")[0] == 0
     [one] = attached.attachments()
-    with pytest.raises(StorageError, match="is 2 times slower: leave it to the study"):
+    slow = "is 2 times slower: leave it to the study"
+    with pytest.raises(StorageError, match=slow):
         directory.check("here", PlaceChoice(directory=one.mount_point), 0)
+    with pytest.raises(StorageError, match=slow):
+        block.check("here", PlaceChoice(block=one.block, format=one.block), 0)
 
 
 @needs_root

@@ -104,6 +104,16 @@ def find(name: str) -> Attachment | None:
     return next((one for one in attachments() if one.name == name), None)
 
 
+def check_time(what: str, place: Path) -> None:
+    """Refuse a mount point or block device in slow time: that of a trial would be the machine's."""
+    for one in attachments():
+        if one.dilation > 1 and place in (one.mount_point, one.block):
+            raise StorageError(
+                f"{what}: the time of the attached disk `{one.name}` is {one.dilation} times slower: "
+                f'leave it to the study, with `virtual = "{one.facts.device}"`, and `dilation` in [design]'
+            )
+
+
 def attach(wanted: Wanted) -> Attachment:
     """Attach a disk that stays. If that fails, nothing of it is left."""
     _check(wanted)

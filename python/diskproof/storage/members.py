@@ -6,6 +6,7 @@ from pathlib import Path
 
 from diskproof.results.machine import PoolPart
 from diskproof.storage import loops
+from diskproof.storage.attached import check_time
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.kinds.base import (
     LESS_ROOM,
@@ -71,6 +72,7 @@ def attach_members(pool: Pool, journal: Journal, limits: MemoryLimits = NO_LIMIT
 def _check(what: str, disk: Disk) -> int:
     """Refuse one disk, or return its size."""
     if disk.block is not None:
+        check_time(what, disk.block.resolve())
         check_disk(what, disk.block, overwrite=disk.overwrite)
         return device_bytes(disk.block)
     if disk.file is not None:

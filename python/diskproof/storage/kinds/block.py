@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+from diskproof.storage.attached import check_time
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.filesystem import check_maker, check_size, make_filesystem, mount, unmount
 from diskproof.storage.kinds.base import PlainPlace, StorageError, unused
@@ -14,6 +15,7 @@ from diskproof.system.own_folder import OwnFolder
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a device that must not or cannot be formatted."""
     device = _device(choice)
+    check_time(f"storage `{name}`", device.resolve())
     check_disk(f"storage `{name}`", device, overwrite=choice.overwrite)
     check_maker(name, choice.made_filesystem)
     check_size(name, choice.made_filesystem, device_bytes(device), need_bytes)

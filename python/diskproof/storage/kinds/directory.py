@@ -5,7 +5,7 @@ import shlex
 from difflib import get_close_matches
 from pathlib import Path
 
-from diskproof.storage.attached import attachments
+from diskproof.storage.attached import check_time
 from diskproof.storage.kinds.base import (
     PlainPlace,
     StorageError,
@@ -38,7 +38,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
             f"storage `{name}`: {directory} is not empty (it holds `{stranger}`); "
             "name an empty or new directory"
         )
-    _check_time(f"storage `{name}`", existing)
+    check_time(f"storage `{name}`", Path(mount_of(existing).mount_point))
     check_free(f"storage `{name}`", directory, need_bytes)
 
 
@@ -57,17 +57,6 @@ def _check_mounted(what: str, directory: Path, existing: Path) -> None:
         raise StorageError(
             f"{what}: {directory.parent} does not exist, so {here}: correct the path, or confirm it with "
             f"`mkdir -p {shlex.quote(str(directory.parent))}`{meant}"
-        )
-
-
-def _check_time(what: str, existing: Path) -> None:
-    """Refuse an attached disk whose time is slow: that of a trial would be the machine's."""
-    mounted = str(mount_of(existing).mount_point)
-    slow = [one for one in attachments() if one.dilation > 1 and str(one.mount_point) == mounted]
-    if slow:
-        raise StorageError(
-            f"{what}: the time of the attached disk `{slow[0].name}` is {slow[0].dilation} times slower: "
-            f'leave it to the study, with `virtual = "{slow[0].facts.device}"`, and `dilation` in [design]'
         )
 
 
