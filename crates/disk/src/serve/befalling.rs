@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fuser::Errno;
 use parking_lot::Mutex;
 
 use crate::faults::{Befallen, Befalls, Failure, Fault, Faults};
@@ -43,22 +44,26 @@ impl Befalling {
         Ok(())
     }
 
-    pub(super) fn befalls(&self, request: Request, has_bytes: bool, now: Nanos) -> Befalls {
+    /// What befalls a request; the error if a fault fails it.
+    pub(super) fn befalls(
+        &self,
+        request: Request,
+        has_bytes: bool,
+        now: Nanos,
+    ) -> Result<Befalls, Errno> {
         if !self.on.load(Ordering::Relaxed) {
-            return Befalls::default();
+            return Ok(Befalls::default());
         }
-        self.faults.lock().befalls(request, has_bytes, now)
+        let befalls = self.faults.lock().befalls(request, has_bytes, now);
+        match befalls.fails {
+            None => Ok(befalls),
+            Some(Failure::Io) => Err(Errno::EIO),
+            Some(Failure::NoSpace) => Err(Errno::ENOSPC),
+        }
     }
 
     pub(super) fn befallen(&self) -> Vec<Befallen> {
         self.faults.lock().befallen()
-    }
-}
-
-pub(super) fn errno(failure: Failure) -> fuser::Errno {
-    match failure {
-        Failure::Io => fuser::Errno::EIO,
-        Failure::NoSpace => fuser::Errno::ENOSPC,
     }
 }
 

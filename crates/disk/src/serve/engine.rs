@@ -12,7 +12,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
 use super::alarm::Alarm;
 use super::answer::Answer;
-use super::befalling::{self, Befalling};
+use super::befalling::Befalling;
 use super::clock::Clock;
 pub(super) use super::core::Arrival;
 use super::core::{Core, Due, Power};
@@ -137,10 +137,10 @@ impl Engine {
         arrived: Nanos,
         answer: Answer,
     ) {
-        let befalls = self.faults.befalls(request, false, arrived);
-        if let Some(failure) = befalls.fails {
-            return self.refuse(request, arrived, answer, befalling::errno(failure));
-        }
+        let befalls = match self.faults.befalls(request, false, arrived) {
+            Ok(befalls) => befalls,
+            Err(errno) => return self.refuse(request, arrived, answer, errno),
+        };
         if befalls.ignored {
             // It does nothing, as on a device that lies. The account's log has no such flush, because a replay would
             // let it make writes stable.

@@ -17,7 +17,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::FallocateFlags;
 
 use super::answer::Answer;
-use super::befalling::{self, landing, spoil};
+use super::befalling::{landing, spoil};
 use super::engine::{Arrival, Engine};
 use super::tracking::Tracking;
 use crate::account::Ticket;
@@ -77,10 +77,7 @@ impl OneFile {
             return Err(Stop::Failed(Errno::EIO));
         }
         let befalls = self.engine.faults().befalls(request, true, arrived);
-        match befalls.fails {
-            Some(failure) => Err(Stop::Refused(befalling::errno(failure))),
-            None => Ok(befalls),
-        }
+        befalls.map_err(Stop::Refused)
     }
 
     fn take(&self, (offset, bytes): (u64, &mut [u8]), request: Request, arrived: Nanos) -> Done {

@@ -11,7 +11,6 @@ use crate::directory::Piece;
 use crate::faults::Befalls;
 use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
-use crate::serve::befalling;
 use crate::serve::engine::Arrival;
 
 /// A piece of a transfer that lies on the disk, and its faults.
@@ -29,12 +28,9 @@ impl Directory {
         unit_bytes: u64,
         arrived: Nanos,
     ) -> Result<Vec<Option<Part>>, Errno> {
-        let befallen = |request| {
-            let befalls = self.engine.faults().befalls(request, true, arrived);
-            match befalls.fails {
-                Some(failure) => Err(befalling::errno(failure)),
-                None => Ok(Part { request, befalls }),
-            }
+        let befallen = |request| -> Result<Part, Errno> {
+            let befalls = self.engine.faults().befalls(request, true, arrived)?;
+            Ok(Part { request, befalls })
         };
         let requests = pieces.iter().map(|piece| request(kind, piece, unit_bytes));
         requests
