@@ -55,7 +55,7 @@ use self::options::{contents, size};
 use self::standing::Awake;
 use crate::account::Medium;
 use crate::contents::{Contents, Store};
-use crate::device::{Build, Device};
+use crate::device::{Build, Device, Promise};
 use crate::request::{nanos_of_us, us_of_nanos};
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
@@ -128,8 +128,8 @@ pub fn serve(
         "kind": device.device.kind(),
         "seed": options.seed,
         "dilation": options.dilation,
-        "flushes": options.promise.flushes(),
-        "power_loss": options.promise.power_loss(),
+        "flushes": (options.promise == Promise::FlushesIgnored).then_some("ignored"),
+        "power_loss": (options.promise == Promise::PowerLossProtected).then_some("protected"),
         "floor_us": us_of_nanos(floor),
         "path_us": us_of_nanos(path),
         "label": label,
