@@ -59,10 +59,6 @@ impl Cache {
             }
             self.lines.fill(slot, news);
         }
-        self.copy(now, &copies);
-    }
-
-    fn copy(&mut self, now: Nanos, copies: &[Run]) {
         for run in copies {
             self.counted.copied += run.length_bytes;
             self.front
