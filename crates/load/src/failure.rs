@@ -30,4 +30,13 @@ impl Failure {
     pub fn from_fault(doing: &str, fault: &Fault) -> Self {
         Self::new(fault.code(), format!("{doing}: {fault}"))
     }
+
+    /// No connection was made, or none that is of use.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the shape that map_err wants"
+    )]
+    pub(crate) fn connecting(fault: Fault) -> Self {
+        Self::from_fault("connecting", &fault)
+    }
 }

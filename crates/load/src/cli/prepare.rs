@@ -77,9 +77,8 @@ fn settle_all<D: Driver>(driver: &D, set: &Tables) -> Result<(), Failure> {
 
 /// A connection whose statements may take long.
 pub(super) fn working<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> {
-    let connecting = |fault| Failure::from_fault("connecting", &fault);
-    let mut admin = driver.admin().map_err(connecting)?;
-    admin.begin_work().map_err(connecting)?;
+    let mut admin = driver.admin().map_err(Failure::connecting)?;
+    admin.begin_work().map_err(Failure::connecting)?;
     Ok(admin)
 }
 

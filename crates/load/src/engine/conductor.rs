@@ -171,7 +171,7 @@ fn server_version(driver: &Arc<impl Driver>, inbox: &Inbox) -> Result<String, Ru
         let version = driver
             .admin()
             .and_then(|mut admin| admin.server_version())
-            .map_err(|fault| Failure::from_fault("connecting", &fault));
+            .map_err(Failure::connecting);
         let _ = outbox.send(Message::Greeted(version));
     });
     loop {

@@ -73,7 +73,7 @@ impl KernelFence {
     pub(super) fn close(&self) -> Result<(), Stop> {
         // Later the resolver is out of reach.
         if let Some(endpoint) = &self.endpoint {
-            resolve(endpoint).map_err(|fault| Failure::from_fault("connecting", &fault))?;
+            resolve(endpoint).map_err(Failure::connecting)?;
         }
         // Root's files stay within its reach.
         let kept = Some(CapabilitySet::DAC_OVERRIDE);

@@ -112,16 +112,15 @@ impl<'a, D: Driver> One<'a, D> {
     }
 
     fn connect(&self) -> Result<Alone<D::Session>, Failure> {
-        let connecting = |fault: Fault| Failure::from_fault("connecting", &fault);
         let statements = self.workload.catalogue().statements();
         let mut session = self
             .driver
             .connect(statements, Protocol::Prepared)
-            .map_err(connecting)?;
+            .map_err(Failure::connecting)?;
         if let Some(keep) = self.workload.keeps() {
             session.keep_rows(keep);
         }
-        Alone::new(session).map_err(connecting)
+        Alone::new(session).map_err(Failure::connecting)
     }
 
     /// Sends one statement and waits for its reply.

@@ -40,11 +40,10 @@ pub(super) fn try_statements<D: Driver>(
     only_syntax: bool,
 ) -> Result<usize, Failure> {
     let only_syntax = only_syntax || workload.makes_something;
-    let connecting = |fault: Fault| Failure::from_fault("connecting", &fault);
     let session = driver
         .connect(&[], Protocol::Prepared)
-        .map_err(connecting)?;
-    let mut connection = Alone::new(session).map_err(connecting)?;
+        .map_err(Failure::connecting)?;
+    let mut connection = Alone::new(session).map_err(Failure::connecting)?;
     let all = drawn(workload, driver.dialect());
     let mut wrong = Vec::new();
     for (type_index, sql) in &all {

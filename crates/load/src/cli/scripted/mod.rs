@@ -217,8 +217,7 @@ fn ready<D: Driver>(
     let seed = options.seed;
     let mut conducting = loaded(driver, options)?;
     conducting.check()?;
-    let connecting = |fault| Failure::from_fault("connecting", &fault);
-    let mut admin = driver.admin().map_err(connecting)?;
+    let mut admin = driver.admin().map_err(Failure::connecting)?;
     let plan = conducting.plan(&mut *admin)?;
     let kind = Kind {
         workload: name,

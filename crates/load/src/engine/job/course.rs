@@ -66,13 +66,9 @@ impl<'a, D: Driver> Course<'a, D> {
         job: &mut J,
         admin: &mut dyn Admin,
     ) -> Result<(), RunError> {
-        let version = admin
-            .server_version()
-            .map_err(|fault| Failure::from_fault("connecting", &fault))?;
+        let version = admin.server_version().map_err(Failure::connecting)?;
         let connect_s = self.clock.now_ns() as f64 / 1e9;
-        admin
-            .begin_work()
-            .map_err(|fault| Failure::from_fault("connecting", &fault))?;
+        admin.begin_work().map_err(Failure::connecting)?;
         let ready = ready_event(&self.options, job.statements(), version, connect_s);
         self.report.event(&ready)?;
         if self.inbox.await_line()?.is_none() {

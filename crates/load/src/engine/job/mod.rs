@@ -34,9 +34,7 @@ pub fn run_job<D: Driver, J: Job>(
     mailbox: (Sender<Message>, Receiver<Message>),
     report: &mut dyn Report,
 ) -> Result<Ending, RunError> {
-    let mut admin = driver
-        .admin()
-        .map_err(|fault| Failure::from_fault("connecting", &fault))?;
+    let mut admin = driver.admin().map_err(Failure::connecting)?;
     let mut course = Course::new(driver, options, mailbox, report);
     let outcome = course.go(job, &mut *admin);
     let closed = outcome.and_then(|()| Ok(job.closing()(&mut *admin)?));
@@ -62,7 +60,7 @@ pub fn close_failed_job(
     thread::spawn(move || {
         let closed = driver
             .admin()
-            .map_err(|fault| Failure::from_fault("connecting", &fault))
+            .map_err(Failure::connecting)
             .and_then(|mut admin| closing(&mut *admin));
         let _ = outbox.send(closed);
     });
