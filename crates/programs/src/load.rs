@@ -1,7 +1,5 @@
 //! The program; everything it does is in the library.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() -> ! {
     diskproof_load::cli::main()
 }

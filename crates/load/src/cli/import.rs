@@ -66,7 +66,7 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Stop> {
     }
     let _ = std::fs::remove_file(&unfinished);
     if let Some(code) = ended.code() {
-        exit(u8::try_from(code).unwrap_or(1));
+        exit(code);
     }
     if let Some(SIGINT | SIGTERM) = ended.signal() {
         return Err(Stop::Interrupted);

@@ -27,7 +27,6 @@ mod stop;
 mod sysbench;
 mod within;
 
-use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -159,8 +158,7 @@ pub fn command() -> clap::Command {
 }
 
 /// The whole program.
-#[must_use]
-pub fn main() -> ExitCode {
+pub fn main() -> ! {
     let json = std::env::args_os().any(|argument| argument == "--json");
     if overseer::is_overseen() {
         overseer::follow();
@@ -179,7 +177,7 @@ pub fn main() -> ExitCode {
                 if json {
                     say_failed("arguments", &error.to_string());
                 }
-                return exit(2);
+                exit(2)
             }
         },
     };

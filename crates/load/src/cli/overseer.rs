@@ -92,10 +92,7 @@ pub(super) fn oversee(limit: Duration, url: &str, json: bool) -> Result<(), Stop
     let status = child.wait().map_err(starting)?;
     match status.code() {
         Some(0) => Ok(()),
-        Some(code) => {
-            exit(u8::try_from(code).unwrap_or(1));
-            Err(Stop::Said)
-        }
+        Some(code) => exit(code),
         None => {
             let gave_up = silent_s.load(Ordering::Relaxed) > longest_s;
             let words = crash(status, gave_up, &last);

@@ -1,7 +1,6 @@
 //! The end of the program: message and exit code.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use crate::engine::{Failure, RunError};
 use crate::report::{Event, JsonReport, Report};
@@ -35,7 +34,7 @@ impl Stop {
     }
 
     /// Ends the process, with a message if there is something left to say.
-    pub(super) fn end(self, json: bool) -> ExitCode {
+    pub(super) fn end(self, json: bool) -> ! {
         match self {
             Self::Arguments(message) => {
                 say("arguments", &message, json);
@@ -94,9 +93,9 @@ fn unheard(error: &io::Error) -> Stop {
 }
 
 /// Ends the process even if a worker hangs in a blocking call.
-pub(super) fn exit(code: u8) -> ExitCode {
+pub(super) fn exit(code: i32) -> ! {
     let _ = io::stdout().flush();
-    std::process::exit(i32::from(code))
+    std::process::exit(code)
 }
 
 fn say(code: &str, message: &str, json: bool) {
