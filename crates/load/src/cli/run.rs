@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::args::{Crowd, Job, Load, Output};
 use super::{Stop, outside};
 use crate::driver::{Driver, Protocol};
-use crate::engine::{self, Ending, Message, Patience, Rate, Retry, RunError, RunOptions};
+use crate::engine::{self, Ending, Message, Patience, Rate, Retry, RunOptions};
 use crate::plain::Plain;
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::{self, Workload};
@@ -64,24 +64,16 @@ where
     let mailbox = mailbox(&options.output)?;
     let mut report = report(&options.output);
     let driver = Arc::new(driver);
-    match engine::run_job(&driver, job, &run_options, mailbox, &mut *report) {
-        Ok(ending) => as_outcome(ending),
-        Err(error) => Err(fail_job(&driver, job, error, options.output.json)),
-    }
-}
-
-/// Says why a job failed, and only then clears away what it has made: a server that is the reason
-/// may not let us.
-fn fail_job<D, J>(driver: &Arc<D>, job: &mut J, error: RunError, json: bool) -> Stop
-where
-    D: Driver,
-    J: workload::Job,
-{
-    let stop = Stop::from(error).said(json);
-    if let Err(failure) = engine::close_failed_job(driver, job, LONGEST_CLOSING) {
-        tell!("diskproof-load: {}", failure.message);
-    }
-    stop
+    let ending = engine::run_job(&driver, job, &run_options, mailbox, &mut *report);
+    let ending = ending.map_err(|error| {
+        // It is said before what the job has made is cleared away: a server that is the reason may not let us.
+        let stop = Stop::from(error).said(options.output.json);
+        if let Err(failure) = engine::close_failed_job(&driver, job, LONGEST_CLOSING) {
+            tell!("diskproof-load: {}", failure.message);
+        }
+        stop
+    })?;
+    as_outcome(ending)
 }
 
 /// The channel for messages from outside.
