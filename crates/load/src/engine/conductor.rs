@@ -244,13 +244,10 @@ impl<'a> Conductor<'a> {
             let (start, inbox) = channel();
             let worker = Worker {
                 number,
-                workers,
-                retry: self.options.retry.clone(),
-                patience: self.options.patience,
+                options: self.options.clone(),
                 clients: (number..clients).step_by(workers).collect(),
                 driver: Arc::clone(driver),
                 workload: Arc::clone(workload),
-                protocol: self.options.protocol,
                 manner,
                 clock: self.clock,
                 control: Arc::clone(&self.control),

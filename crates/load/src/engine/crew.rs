@@ -75,7 +75,7 @@ impl<'a, D: Driver, W: Workload> Crew<'a, D, W> {
             alarm: Alarm::new(&worker.registry, ALARM).map_err(Failure::internal)?,
             pacer: None,
             waiting: VecDeque::new(),
-            openings: Openings::new(clients.len(), worker.workers),
+            openings: Openings::new(clients.len(), worker.options.workers),
             clients,
             at_once: false,
             winding_up: false,
@@ -237,7 +237,7 @@ impl<'a, D: Driver, W: Workload> Crew<'a, D, W> {
     }
 
     fn drain_ns(&self) -> u64 {
-        nanoseconds(self.worker.patience.replies)
+        nanoseconds(self.worker.options.patience.replies)
     }
 
     /// Ends the run for a reason that is no statement's.

@@ -19,7 +19,7 @@ impl<D: Driver, W: Workload> Crew<'_, D, W> {
             return self.answered(index, Reply::default(), now_ns);
         }
         let collides = self.worker.workload.collides(&error);
-        let again = self.worker.retry.applies(&error, collides);
+        let again = self.worker.options.retry.applies(&error, collides);
         error.transient = again;
         let taken = self.clients[index].script.take_refusal(&error, again);
         let client = &self.clients[index];
@@ -174,7 +174,7 @@ impl<D: Driver, W: Workload> Crew<'_, D, W> {
 
     /// Says so when no client of the run has had a connection for too long: the server is gone.
     pub(super) fn still_alive(&mut self, fault: &Fault, now_ns: u64) {
-        let limit_ns = nanoseconds(self.worker.patience.connections);
+        let limit_ns = nanoseconds(self.worker.options.patience.connections);
         if self.worker.control.cut_off_for_ns(now_ns) >= limit_ns {
             let failure = Failure::from_fault(
                 "all connections were lost and none could be made again; is the server still running?",

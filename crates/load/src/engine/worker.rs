@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use mio::{Interest, Poll, Registry, Token};
 
 use super::client::ClientOf;
+use super::conductor::RunOptions;
 use super::control::Control;
 use super::crew::Crew;
 use super::message::{Message, Start};
-use super::patience::Patience;
-use super::retry::Retry;
-use crate::driver::{Driver, Fault, Protocol, Session, ask};
+use crate::driver::{Driver, Fault, Session, ask};
 use crate::failure::Failure;
 use crate::measure::Clock;
 use crate::workload::Workload;
@@ -42,14 +41,11 @@ impl Default for Manner {
 pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
     /// Of the whole run.
-    pub(super) workers: usize,
-    pub(super) retry: Retry,
-    pub(super) patience: Patience,
+    pub(super) options: RunOptions,
     /// The numbers of its clients, unique in the run.
     pub(super) clients: Vec<usize>,
     pub(super) driver: Arc<D>,
     pub(super) workload: Arc<W>,
-    pub(super) protocol: Protocol,
     pub(super) manner: Manner,
     pub(super) clock: Clock,
     pub(super) control: Arc<Control>,
@@ -107,7 +103,7 @@ impl<D: Driver, W: Workload> Worker<D, W> {
     /// and wake us for nothing.
     pub(super) fn open(&self, index: usize) -> Result<D::Session, Fault> {
         let statements = self.workload.catalogue().statements();
-        let mut session = self.driver.open(statements, self.protocol)?;
+        let mut session = self.driver.open(statements, self.options.protocol)?;
         if let Some(keep) = self.workload.keeps() {
             session.keep_rows(keep);
         }
