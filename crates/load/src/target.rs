@@ -166,6 +166,17 @@ pub enum TargetError {
     },
 }
 
+impl TargetError {
+    pub(crate) fn option(name: &'static str, value: &str, reason: impl Into<String>) -> Self {
+        let (value, reason) = (value.to_owned(), reason.into());
+        Self::Option {
+            name,
+            value,
+            reason,
+        }
+    }
+}
+
 impl Target {
     /// Reads a URL; `password` comes from where passwords may come from.
     pub fn parse(text: &str, password: Option<String>) -> Result<Self, TargetError> {
@@ -260,13 +271,9 @@ impl Server {
         let directory = match options.get("host") {
             Some(host) if host.starts_with('/') => options.remove("host").map(PathBuf::from),
             Some(host) => {
-                return Err(TargetError::Option {
-                    name: "host",
-                    value: host.clone(),
-                    reason: "names no socket's directory, which begins with /; \
-                             a host stands before the database: SCHEME://USER@HOST/DB"
-                        .into(),
-                });
+                let reason = "names no socket's directory, which begins with /; \
+                    a host stands before the database: SCHEME://USER@HOST/DB";
+                return Err(TargetError::option("host", host, reason));
             }
             None => None,
         };
@@ -308,11 +315,10 @@ impl Server {
         match self.options.get(READ_ONLY).map(String::as_str) {
             None | Some("off") => Ok(false),
             Some("on") => Ok(true),
-            Some(value) => Err(TargetError::Option {
-                name: READ_ONLY,
-                value: value.to_owned(),
-                reason: "is not known; known are: on, off".into(),
-            }),
+            Some(value) => {
+                let reason = "is not known; known are: on, off";
+                Err(TargetError::option(READ_ONLY, value, reason))
+            }
         }
     }
 

@@ -62,10 +62,14 @@ impl Account {
     }
 
     pub(super) fn connect(&self) -> Result<Stream, Fault> {
-        self.route.open().map_err(|error| self.unreachable(&error))
+        self.route.open().map_err(|error| self.broken(error, false))
     }
 
-    pub(super) fn unreachable(&self, error: &io::Error) -> Fault {
-        Fault::unreachable(&self.endpoint, error)
+    /// Why a log-in has broken off, in which the server was `reached` or not.
+    pub(super) fn broken(&self, error: io::Error, reached: bool) -> Fault {
+        if reached || error.kind() == io::ErrorKind::UnexpectedEof {
+            return error.into();
+        }
+        Fault::unreachable(&self.endpoint, &error)
     }
 }

@@ -9,6 +9,7 @@ use super::rows::{Keep, Rows};
 use super::socket::Stream;
 use super::{
     Admin, Arg, Args, Fault, Lines, MOST_ANSWER_BYTES, QUESTION_LIMIT, Reply, Session, Unreadable,
+    protocol,
 };
 
 /// Rows are sent in pieces of about this size; larger ones load no faster.
@@ -58,9 +59,7 @@ impl Offer {
     pub(super) fn accepted(self) -> Result<(), Fault> {
         match self {
             Self::Accepted => Ok(()),
-            _ => Err(Fault::Protocol(
-                "a statement was answered without asking for its rows".into(),
-            )),
+            _ => Err(protocol("an answer without a request for the rows")),
         }
     }
 }
@@ -167,9 +166,7 @@ impl<S: Bulk> SessionAdmin<S> {
                 Poll::Ready(match refusal.take() {
                     None => Ok(()),
                     Some(Err(fault)) => Err(fault),
-                    Some(Ok(_)) => Err(Fault::Protocol(
-                        "a reply before the last of the rows".into(),
-                    )),
+                    Some(Ok(_)) => Err(protocol("a reply before the last of the rows")),
                 })
             })?;
         }
@@ -236,7 +233,7 @@ impl<S: Bulk> Admin for SessionAdmin<S> {
             match lines.next() {
                 Ok(lines) => chunk.extend_from_slice(lines.unwrap_or_default()),
                 // The server keeps no part of them, because the connection ends here.
-                Err(Unreadable) => return Err(Fault::Protocol("rows that cannot be read".into())),
+                Err(Unreadable) => return Err(protocol("rows that cannot be read")),
             }
             Ok(())
         })
@@ -253,7 +250,7 @@ impl<S: Bulk> Admin for SessionAdmin<S> {
 /// The first value of every row.
 pub(super) fn column(rows: &Rows) -> Result<Vec<Option<String>>, Fault> {
     if rows.too_many() {
-        return Err(Fault::Protocol(format!(
+        return Err(protocol(format!(
             "an answer of more than {} MiB",
             MOST_ANSWER_BYTES >> 20
         )));

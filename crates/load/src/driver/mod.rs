@@ -238,6 +238,11 @@ impl Fault {
     }
 }
 
+/// Says that the peer broke the protocol.
+fn protocol(message: impl Into<String>) -> Fault {
+    Fault::Protocol(message.into())
+}
+
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         match error.downcast::<socket::TlsFailure>() {
@@ -394,9 +399,7 @@ pub trait Admin {
 
     /// Sends rows in the form that the server's own COPY asks for.
     fn copy_in(&mut self, _sql: &str, _lines: &mut dyn Lines) -> Result<Reply, Fault> {
-        Err(Fault::Protocol(
-            "rows after a statement, which are PostgreSQL's alone".into(),
-        ))
+        Err(protocol("rows after a statement of another family"))
     }
 
     /// Lets the server analyse a loaded table now, if it would otherwise do so later by itself,

@@ -37,10 +37,8 @@ pub(super) fn server_error(packet: &[u8]) -> Fault {
 
 /// The server's message before it closed the connection.
 pub(super) fn parting(words: &Fault) -> Fault {
-    Fault::Lost(io::Error::new(
-        ErrorKind::ConnectionAborted,
-        words.to_string(),
-    ))
+    let kind = ErrorKind::ConnectionAborted;
+    Fault::Lost(io::Error::new(kind, words.to_string()))
 }
 
 #[cfg(test)]

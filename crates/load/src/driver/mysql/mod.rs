@@ -56,7 +56,7 @@ impl MysqlDriver {
     fn begin(&self, handshake: Handshake, forms: Arc<[Form]>) -> Result<MysqlSession, Fault> {
         let stream = self.account.connect()?;
         let opening = Opening::new(Arc::clone(&self.account), handshake, Arc::clone(&forms));
-        Ok(MysqlSession::new(stream, forms, opening))
+        Ok(MysqlSession::new(stream, forms, Some(opening)))
     }
 }
 

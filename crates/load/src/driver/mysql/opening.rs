@@ -1,6 +1,5 @@
 //! Takes a fresh connection to one that is logged in and prepared, without ever blocking.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -11,7 +10,7 @@ use super::outbound::Outbound;
 use super::preparation::Preparations;
 use super::session::READ_BUFFER;
 use super::statement::{Form, Handle};
-use super::wire::{closed_by_server, protocol};
+use super::wire::protocol;
 use crate::driver::Fault;
 use crate::driver::account::Account;
 use crate::driver::socket::Stream;
@@ -76,16 +75,13 @@ impl Opening {
                 return Ok(Poll::Ready(self.preparations.take_handles()));
             }
             self.send(stream, outbound)?;
-            match stream.read(buffer) {
-                Ok(0) => return Err(closed_by_server()),
-                Ok(read) => {
+            match stream.receive(buffer) {
+                Poll::Pending => return Ok(Poll::Pending),
+                Poll::Ready(Ok(read)) => {
                     self.reached = true;
                     self.inbound.extend(&buffer[..read]);
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Poll::Pending),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if !self.reached => return Err(self.account.unreachable(&error)),
-                Err(error) => return Err(error.into()),
+                Poll::Ready(Err(error)) => return Err(self.account.broken(error, self.reached)),
             }
         }
     }

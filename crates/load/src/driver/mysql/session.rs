@@ -1,7 +1,7 @@
 //! One connection as the event loop drives it.
 
 use std::cell::RefCell;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::outbound::Outbound;
 use super::preparation::{COM_STMT_PREPARE, Preparation};
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
-use super::wire::{closed_by_server, header, protocol};
+use super::wire::{header, protocol};
 use crate::driver::admin::{Bulk, NextRow, Offer, SessionAdmin};
 use crate::driver::rows::{Keep, Rows};
 use crate::driver::socket::Stream;
@@ -87,26 +87,13 @@ impl Own {
 }
 
 impl MysqlSession {
-    pub(super) fn new(stream: Stream, forms: Arc<[Form]>, opening: Opening) -> Self {
+    /// `None`: the connection is open already, and sends its statements as text.
+    pub(super) fn new(stream: Stream, forms: Arc<[Form]>, opening: Option<Opening>) -> Self {
         Self {
             stream,
-            opening: Some(Box::new(opening)),
+            opening: opening.map(Box::new),
+            handles: forms.iter().map(|_| Handle::default()).collect(),
             forms,
-            handles: Box::default(),
-            outbound: Outbound::default(),
-            replies: ReplyReader::default(),
-            own: Own::default(),
-        }
-    }
-
-    /// A connection that is open already.
-    #[cfg(test)]
-    pub(super) fn open(stream: Stream, forms: Arc<[Form]>, handles: Box<[Handle]>) -> Self {
-        Self {
-            stream,
-            opening: None,
-            forms,
-            handles,
             outbound: Outbound::default(),
             replies: ReplyReader::default(),
             own: Own::default(),
@@ -136,28 +123,21 @@ impl MysqlSession {
     /// reply, it does not ask for more: the next reply makes an edge of its own.
     #[inline]
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Poll<Result<Reply, Fault>>, Fault> {
-        loop {
-            match self.stream.read(buffer) {
-                Ok(0) => return Err(closed_by_server()),
-                Ok(read) if self.own.under_way.is_some() => {
-                    if let Some(outcome) = self.own.take_answer(&buffer[..read])? {
-                        return Ok(Poll::Ready(outcome));
-                    }
+        while let Poll::Ready(read) = self.stream.receive(buffer) {
+            let bytes = &buffer[..read?];
+            if self.own.under_way.is_some() {
+                if let Some(outcome) = self.own.take_answer(bytes)? {
+                    return Ok(Poll::Ready(outcome));
                 }
-                Ok(read) => {
-                    if self.replies.feed(&buffer[..read])? {
-                        let reply = self.replies.take();
-                        if self.outbound.is_waiting() {
-                            return Err(answered_too_soon(reply));
-                        }
-                        return Ok(reply);
-                    }
+            } else if self.replies.feed(bytes)? {
+                let reply = self.replies.take();
+                if self.outbound.is_waiting() {
+                    return Err(answered_too_soon(reply));
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Poll::Pending),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
+                return Ok(reply);
             }
         }
+        Ok(Poll::Pending)
     }
 }
 

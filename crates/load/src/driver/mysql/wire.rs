@@ -1,8 +1,7 @@
 //! Packets: three bytes of length, one of sequence, content.
 
-use std::io::ErrorKind;
-
 use crate::driver::Fault;
+pub(super) use crate::driver::protocol;
 
 /// The longest content of one packet; longer content continues in the next.
 pub(crate) const LONGEST_CONTENT: usize = 0xFF_FFFF;
@@ -11,11 +10,6 @@ pub(crate) const HEADER_BYTES: usize = 4;
 /// No packet that is read whole needs more: greetings, errors, column definitions and single
 /// values are short. A length beyond it is nonsense that must not become an allocation.
 const LONGEST_RECEIVED: usize = 1 << 20;
-
-/// Says that the peer broke the protocol.
-pub(super) fn protocol(message: impl Into<String>) -> Fault {
-    Fault::Protocol(message.into())
-}
 
 pub(super) fn header(length: usize, sequence: u8) -> [u8; HEADER_BYTES] {
     let [low, middle, high, ..] = length.to_le_bytes();
@@ -40,9 +34,4 @@ pub(super) fn check_length(length: usize) -> Result<(), Fault> {
 
 pub(super) fn out_of_order(sequence: u8, expected: u8) -> Fault {
     protocol(format!("packet number {sequence} instead of {expected}"))
-}
-
-pub(super) fn closed_by_server() -> Fault {
-    let message = "the server closed the connection";
-    Fault::Lost(std::io::Error::new(ErrorKind::UnexpectedEof, message))
 }

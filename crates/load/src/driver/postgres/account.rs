@@ -15,23 +15,16 @@ pub(super) fn account(mut server: Server) -> Result<Account, TargetError> {
     if let Endpoint::Unix(path) = &server.endpoint {
         server.endpoint = Endpoint::Unix(socket_file(path, port(&server)?));
     } else if let Some(value) = server.options.get(PORT) {
-        return Err(TargetError::Option {
-            name: PORT,
-            value: value.clone(),
-            reason: "is for a socket's directory; write HOST:PORT for TCP".into(),
-        });
+        let reason = "is for a socket's directory; write HOST:PORT for TCP";
+        return Err(TargetError::option(PORT, value, reason));
     }
     let [name, _] = Vocabulary::POSTGRES.names();
     let value = server.options.get(name).cloned().unwrap_or_default();
     let account = Account::new(server, &Vocabulary::POSTGRES, &[PORT])?;
     if account.login.is_local && account.tls.is_some() {
-        return Err(TargetError::Option {
-            name,
-            value,
-            reason: "is for TCP: PostgreSQL encrypts nothing over a Unix socket; \
-                     leave it out or name the host alone"
-                .into(),
-        });
+        let reason = "is for TCP: PostgreSQL encrypts nothing over a Unix socket; \
+            leave it out or name the host alone";
+        return Err(TargetError::option(name, &value, reason));
     }
     Ok(account)
 }
@@ -42,11 +35,10 @@ fn port(server: &Server) -> Result<u16, TargetError> {
     };
     match value.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(TargetError::Option {
-            name: PORT,
-            value: value.clone(),
-            reason: "is not a number from 1 to 65535".into(),
-        }),
+        _ => {
+            let reason = "is not a number from 1 to 65535";
+            Err(TargetError::option(PORT, value, reason))
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use postgres_protocol::message::frontend;
 
 use super::error::Refusal;
 use crate::driver::account::Login;
-use crate::driver::{Fault, ServerError};
+use crate::driver::{Fault, ServerError, protocol};
 
 /// The caller's step after a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,9 +59,8 @@ impl Handshake {
         let guard = login
             .read_only
             .then_some(("default_transaction_read_only", "on"));
-        frontend::startup_message(parameters.into_iter().chain(guard), out).map_err(|error| {
-            Fault::Protocol(format!("cannot send the user or database name: {error}"))
-        })?;
+        frontend::startup_message(parameters.into_iter().chain(guard), out)
+            .map_err(|error| protocol(format!("cannot send the user or database name: {error}")))?;
         Ok(Self {
             state: State::Asked,
         })
@@ -99,7 +98,7 @@ impl Handshake {
             (State::Entered, Message::ReadyForQuery(_)) => return Ok(Step::Ready),
             _ => {
                 let what = "a message that does not belong there in a log-in";
-                return Err(Fault::Protocol(what.into()));
+                return Err(protocol(what));
             }
         };
         Ok(Step::Continue)
@@ -112,15 +111,11 @@ fn refused(login: &Login, refusal: Refusal) -> ServerError {
     let names_no_line = refusal.comes_from_host_rules();
     let mut error = refusal.into_server_error();
     if error.code == TOO_MANY_CONNECTIONS {
-        error
-            .message
-            .push_str("; raise max_connections there or ask for fewer clients");
+        error.message += "; raise max_connections there or ask for fewer clients";
     }
     if names_no_line && !(login.is_local || login.encrypt) {
-        error.message.push_str(
-            "; if the server accepts only encrypted connections (hostssl in its pg_hba.conf), add \
-             sslmode=require to the URL",
-        );
+        error.message += "; if the server accepts only encrypted connections (hostssl in its pg_hba.conf), \
+            add sslmode=require to the URL";
     }
     error
 }
@@ -137,10 +132,9 @@ fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Resul
         }
         Message::AuthenticationCleartextPassword => {
             if !(login.is_local || login.encrypt) {
-                return Err(Fault::Protocol(
+                return Err(protocol(
                     "the server asks for the password in clear text over the network; add sslmode=require to the URL, or set scram-sha-256 for this host in its \
-                     pg_hba.conf"
-                        .into(),
+                     pg_hba.conf",
                 ));
             }
             write(frontend::password_message(password(login)?, out))?;
@@ -150,13 +144,10 @@ fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Resul
         Message::AuthenticationGss
         | Message::AuthenticationSspi
         | Message::AuthenticationKerberosV5
-        | Message::AuthenticationScmCredential => Err(Fault::Protocol(
-            "the server requires an unsupported log-in (GSSAPI, SSPI, Kerberos); allow scram-sha-256, md5, peer or trust for this user in its pg_hba.conf"
-                .into(),
+        | Message::AuthenticationScmCredential => Err(protocol(
+            "the server requires an unsupported log-in (GSSAPI, SSPI, Kerberos); allow scram-sha-256, md5, peer or trust for this user in its pg_hba.conf",
         )),
-        _ => Err(Fault::Protocol(
-            "the server asked for no log-in; check that it is a PostgreSQL server".into(),
-        )),
+        _ => Err(protocol("no log-in is asked for: is it PostgreSQL?")),
     }
 }
 
@@ -170,9 +161,8 @@ fn begin_scram(
         .any(|mechanism| Ok(mechanism == SCRAM_SHA_256))
         .map_err(scram_fault)?;
     if !offers_scram {
-        return Err(Fault::Protocol(
-            "the server offers SASL without SCRAM-SHA-256, the only supported mechanism".into(),
-        ));
+        let what = "the server offers SASL without SCRAM-SHA-256, the only supported mechanism";
+        return Err(protocol(what));
     }
     let scram = Box::new(ScramSha256::new(
         password(login)?,
@@ -189,7 +179,7 @@ fn begin_scram(
 fn password(login: &Login) -> Result<&[u8], Fault> {
     match &login.password.0 {
         Some(password) => Ok(password.as_bytes()),
-        None => Err(Fault::Protocol(format!(
+        None => Err(protocol(format!(
             "the server asks for a password of user \"{}\"; \
              set DISKPROOF_PASSWORD or give --password-file",
             login.user
@@ -202,10 +192,10 @@ fn password(login: &Login) -> Result<&[u8], Fault> {
     reason = "the shape that map_err wants"
 )]
 fn scram_fault(error: std::io::Error) -> Fault {
-    Fault::Protocol(format!("the SCRAM exchange failed: {error}"))
+    protocol(format!("the SCRAM exchange failed: {error}"))
 }
 
 /// Writing a message fails only if a string holds a zero byte or passes the protocol's limit.
 fn write(written: std::io::Result<()>) -> Result<(), Fault> {
-    written.map_err(|error| Fault::Protocol(format!("the log-in cannot be written: {error}")))
+    written.map_err(|error| protocol(format!("the log-in cannot be written: {error}")))
 }

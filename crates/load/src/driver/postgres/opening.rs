@@ -1,6 +1,6 @@
 //! Takes a socket to a connection that is ready for statements, driven by an event loop.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -12,7 +12,7 @@ use super::handshake::{Handshake, Step};
 use super::plan::Plan;
 use super::preparation::Preparation;
 use super::statement::Execution;
-use super::wire::{closed_by_server, next_message};
+use super::wire::next_message;
 use crate::driver::Fault;
 use crate::driver::account::Account;
 use crate::driver::socket::Stream;
@@ -34,7 +34,7 @@ pub(super) struct Opening {
     inbound: BytesMut,
     outbound: BytesMut,
     sent_bytes: usize,
-    /// The other side has taken something: it is there.
+    /// The other side has taken something: until then it is not known to be there.
     reached: bool,
     messages: usize,
 }
@@ -167,7 +167,7 @@ impl Opening {
         match sent {
             // A server that refuses us says why before it closes.
             Err(error) if error.kind() == ErrorKind::BrokenPipe && self.reached => {}
-            Err(error) => return Err(self.fault(error)),
+            Err(error) => return Err(self.account.broken(error, self.reached)),
             Ok(()) if self.wants_write() => return Ok(()),
             Ok(()) => {}
         }
@@ -176,26 +176,12 @@ impl Opening {
         Ok(())
     }
 
-    fn read(&mut self, stream: &mut Stream, buffer: &mut [u8]) -> Result<usize, Halt> {
-        loop {
-            match stream.read(buffer) {
-                Ok(0) => return Err(Fault::Lost(closed_by_server()).into()),
-                Ok(read) => return Ok(read),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return Err(Halt::WouldBlock);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fault(error).into()),
+    fn read(&self, stream: &mut Stream, buffer: &mut [u8]) -> Result<usize, Halt> {
+        match stream.receive(buffer) {
+            Poll::Pending => Err(Halt::WouldBlock),
+            Poll::Ready(read) => {
+                read.map_err(|error| self.account.broken(error, self.reached).into())
             }
-        }
-    }
-
-    /// Until the other side has taken something, it is not known to be there.
-    fn fault(&self, error: io::Error) -> Fault {
-        if self.reached {
-            Fault::from(error)
-        } else {
-            self.account.unreachable(&error)
         }
     }
 }

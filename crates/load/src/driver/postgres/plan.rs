@@ -7,7 +7,7 @@ use postgres_protocol::message::frontend;
 
 use super::statement::{Execution, ParameterType};
 use crate::driver::template::Template;
-use crate::driver::{Dialect, Fault, Protocol, Statement};
+use crate::driver::{Dialect, Fault, Protocol, Statement, protocol};
 use crate::workload::sql::parameters;
 
 /// A catalogue, and what asks the server to prepare it.
@@ -120,9 +120,7 @@ fn request(asked: &[Asked]) -> Result<BytesMut, Fault> {
     for statement in asked {
         frontend::parse(&statement.name, &statement.sql, [], &mut out)
             .and_then(|()| frontend::describe(b'S', &statement.name, &mut out))
-            .map_err(|error| {
-                Fault::Protocol(format!("{}: cannot be sent: {error}", statement.sql))
-            })?;
+            .map_err(|error| protocol(format!("{}: cannot be sent: {error}", statement.sql)))?;
     }
     if !asked.is_empty() {
         frontend::sync(&mut out);

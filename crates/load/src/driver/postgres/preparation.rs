@@ -12,7 +12,7 @@ use postgres_protocol::message::backend::{Message, ParameterDescriptionBody};
 use super::error::Refusal;
 use super::plan::{Asked, Plan};
 use super::statement::{Execution, ParameterType};
-use crate::driver::Fault;
+use crate::driver::{Fault, protocol};
 
 /// A catalogue on its way to being runnable on one connection.
 pub(super) struct Preparation {
@@ -70,9 +70,8 @@ impl Preparation {
                 Progress::Asked
             }
             _ => {
-                return Err(Fault::Protocol(
-                    "a message that does not answer the preparation of a statement".into(),
-                ));
+                let what = "a message that does not answer the preparation of a statement";
+                return Err(protocol(what));
             }
         };
         Ok(None)
@@ -87,13 +86,13 @@ impl Preparation {
         let mut oids = body.parameters();
         while let Some(oid) = oids
             .next()
-            .map_err(|error| Fault::Protocol(format!("a malformed description: {error}")))?
+            .map_err(|error| protocol(format!("a malformed description: {error}")))?
         {
             self.types.push(ParameterType::from_oid(oid));
         }
         let found = self.types.len() - before;
         match self.awaited() {
-            Some(statement) if found != statement.parameter_count => Err(Fault::Protocol(format!(
+            Some(statement) if found != statement.parameter_count => Err(protocol(format!(
                 "{}: the server counts {found} parameters, but there are {}",
                 statement.sql, statement.parameter_count
             ))),

@@ -18,7 +18,7 @@ use super::error::Refusal;
 use super::wire::{MAX_HELD_BYTES, check_length, not_postgres};
 use crate::driver::admin::Offer;
 use crate::driver::rows::{Keep, Rows};
-use crate::driver::{Fault, Reply};
+use crate::driver::{Fault, Reply, protocol};
 
 const HEADER_BYTES: usize = 5;
 
@@ -213,7 +213,7 @@ impl ReplyReader {
             DATA_ROW_TAG => {
                 self.reply.rows += 1;
                 if let Some(rows) = &mut self.kept {
-                    keep(body, rows).ok_or_else(|| Fault::Protocol(NO_ROW.into()))?;
+                    keep(body, rows).ok_or_else(|| protocol(NO_ROW))?;
                 }
             }
             COMMAND_COMPLETE_TAG => {
@@ -246,14 +246,10 @@ impl ReplyReader {
 
     fn end_reply(&mut self, body: &[u8]) -> Result<(), Fault> {
         if !matches!(body, [b'I' | b'T' | b'E']) {
-            return Err(Fault::Protocol(
-                "a ReadyForQuery without a transaction state".into(),
-            ));
+            return Err(protocol("a ReadyForQuery without a transaction state"));
         }
         if !self.concluded {
-            return Err(Fault::Protocol(
-                "a reply that ended without the result of the statement".into(),
-            ));
+            return Err(protocol("a reply that ended without a result"));
         }
         self.complete = true;
         // Whatever still follows belongs to no statement.
@@ -299,7 +295,7 @@ fn body_bytes(header: Header) -> usize {
 fn read_refusal(message: &[u8]) -> Result<Refusal, Fault> {
     match Message::parse(&mut BytesMut::from(message)).map_err(not_postgres)? {
         Some(Message::ErrorResponse(body)) => Refusal::read(&body),
-        _ => Err(Fault::Protocol("a malformed ErrorResponse".into())),
+        _ => Err(protocol("a malformed ErrorResponse")),
     }
 }
 

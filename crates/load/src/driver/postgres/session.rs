@@ -1,7 +1,7 @@
 //! One connection as the event loop drives it.
 
 use std::cell::RefCell;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 use std::time::Duration;
@@ -14,7 +14,6 @@ use super::own::Own;
 use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
-use super::wire::closed_by_server;
 use crate::driver::account::Account;
 use crate::driver::admin::{Bulk, NextRow, Offer, SessionAdmin};
 use crate::driver::rows::{Keep, Rows};
@@ -70,23 +69,13 @@ impl PostgresSession {
     #[inline]
     fn receive(&mut self, buffer: &mut [u8]) -> Poll<Result<Reply, Fault>> {
         loop {
-            match self.stream.read(buffer) {
-                Ok(0) => return Poll::Ready(Err(Fault::Lost(closed_by_server()))),
-                Ok(read) if self.own.is_preparing() => {
-                    match self.own.take_answer(&buffer[..read]) {
-                        Ok(Some(reply)) => return Poll::Ready(Ok(reply)),
-                        Ok(None) => {}
-                        Err(fault) => return Poll::Ready(Err(fault)),
-                    }
+            let read = ready!(self.stream.receive(buffer))?;
+            if self.own.is_preparing() {
+                if let Some(reply) = self.own.take_answer(&buffer[..read])? {
+                    return Poll::Ready(Ok(reply));
                 }
-                Ok(read) => match self.replies.feed(&buffer[..read]) {
-                    Ok(true) => return Poll::Ready(self.replies.take()),
-                    Ok(false) => {}
-                    Err(fault) => return Poll::Ready(Err(fault)),
-                },
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error.into())),
+            } else if self.replies.feed(&buffer[..read])? {
+                return Poll::Ready(self.replies.take());
             }
         }
     }

@@ -1,7 +1,5 @@
 //! Whole messages, taken out of what has come.
 
-use std::io::ErrorKind;
-
 use bytes::BytesMut;
 use postgres_protocol::message::backend::{Header, Message};
 
@@ -49,8 +47,4 @@ pub(super) fn check_length(header: Header, limit_bytes: usize) -> Result<(), Fau
 )]
 pub(super) fn not_postgres(error: std::io::Error) -> Fault {
     Fault::Protocol(format!("{error}; is this a PostgreSQL server?"))
-}
-
-pub(super) fn closed_by_server() -> std::io::Error {
-    std::io::Error::new(ErrorKind::UnexpectedEof, "the server closed the connection")
 }

@@ -58,7 +58,7 @@ impl Vocabulary {
             Some(mode) => self.check(mode)?,
         };
         match (check, &authority) {
-            (Some(Check::Authority | Check::Identity), None) => Err(refusal(
+            (Some(Check::Authority | Check::Identity), None) => Err(TargetError::option(
                 self.mode,
                 &server.options[self.mode],
                 format!(
@@ -76,7 +76,7 @@ impl Vocabulary {
         let known = self.modes.iter().find(|(name, _)| *name == mode);
         known.map(|(_, check)| *check).ok_or_else(|| {
             let names = self.modes.map(|(name, _)| name).join(", ");
-            refusal(self.mode, mode, format!("is not known; known are: {names}"))
+            TargetError::option(self.mode, mode, format!("is not known; known are: {names}"))
         })
     }
 
@@ -84,7 +84,7 @@ impl Vocabulary {
     fn unread(&self, file: &Path) -> TargetError {
         let [.., (authority, _), (identity, _)] = self.modes;
         let mode = self.mode;
-        refusal(
+        TargetError::option(
             self.authority,
             &file.to_string_lossy(),
             format!("is read only with {mode}={authority} or {mode}={identity}"),
@@ -92,19 +92,11 @@ impl Vocabulary {
     }
 
     pub(super) fn unreadable(&self, file: &Path, reason: impl std::fmt::Display) -> TargetError {
-        refusal(
+        TargetError::option(
             self.authority,
             &file.to_string_lossy(),
             format!("holds no readable certificate ({reason})"),
         )
-    }
-}
-
-fn refusal(name: &'static str, value: &str, reason: String) -> TargetError {
-    TargetError::Option {
-        name,
-        value: value.to_owned(),
-        reason,
     }
 }
 

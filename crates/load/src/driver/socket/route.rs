@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -38,9 +37,9 @@ impl Route {
     /// It reads for [`LOGIN_LIMIT`], until its log-in is over: who floods us never makes us wait.
     pub(crate) fn open(&self) -> io::Result<Stream> {
         let mut stream = match &self.endpoint {
-            Endpoint::Unix(path) => open_unix(path),
+            Endpoint::Unix(path) => mio::net::UnixStream::connect(path).map(Stream::unix),
             Endpoint::Tcp { host, port } => match self.found.get() {
-                Some(&address) => open_tcp(address),
+                Some(&address) => mio::net::TcpStream::connect(address).and_then(without_delay),
                 None => self.find(host, *port),
             },
         }?;
@@ -99,19 +98,9 @@ fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     });
     inbox.recv_timeout(LOGIN_LIMIT).unwrap_or_else(|_| {
         let seconds = LOGIN_LIMIT.as_secs();
-        Err(io::Error::new(
-            ErrorKind::TimedOut,
-            format!("its name was not looked up within {seconds} s"),
-        ))
+        let message = format!("its name was not looked up within {seconds} s");
+        Err(io::Error::new(ErrorKind::TimedOut, message))
     })
-}
-
-fn open_unix(path: &Path) -> io::Result<Stream> {
-    mio::net::UnixStream::connect(path).map(Stream::unix)
-}
-
-fn open_tcp(address: SocketAddr) -> io::Result<Stream> {
-    mio::net::TcpStream::connect(address).and_then(without_delay)
 }
 
 /// A statement is one small write that waits for its reply: Nagle's delay would be measured as

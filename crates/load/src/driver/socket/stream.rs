@@ -1,7 +1,8 @@
 //! A connection that never blocks.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -98,7 +99,7 @@ impl Stream {
         let mut flags = PollFlags::IN;
         flags.set(PollFlags::OUT, self.is_full);
         match poll(&mut [PollFd::new(self, flags)], Some(longest)) {
-            Ok(0) => Err(io::ErrorKind::WouldBlock.into()),
+            Ok(0) => Err(ErrorKind::WouldBlock.into()),
             Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -109,7 +110,7 @@ impl Stream {
     #[inline]
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.end.is_some_and(|end| Instant::now() >= end) {
-            return Err(io::ErrorKind::WouldBlock.into());
+            return Err(ErrorKind::WouldBlock.into());
         }
         if let Some(longest) = &self.waits {
             self.wait(longest)?;
@@ -124,15 +125,31 @@ impl Stream {
         outcome
     }
 
+    /// The same for who waits for the next edge meanwhile; the end of what the server sends is an error.
+    #[inline]
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        loop {
+            return Poll::Ready(match self.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Ok(0) => {
+                    let message = "the server closed the connection";
+                    Err(io::Error::new(ErrorKind::UnexpectedEof, message))
+                }
+                outcome => outcome,
+            });
+        }
+    }
+
     /// Writes of these bytes what is accepted, behind those that are `sent` already.
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
         while *sent < bytes.len() {
             match self.write(&bytes[*sent..]) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(more) => *sent += more,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }

@@ -31,10 +31,9 @@ impl Tls {
         server: &Server,
         vocabulary: &Vocabulary,
     ) -> Result<Option<Self>, TargetError> {
-        match vocabulary.read(server)? {
-            None => Ok(None),
-            Some(demand) => Self::new(&demand, &server.endpoint, vocabulary).map(Some),
-        }
+        let demand = vocabulary.read(server)?;
+        let tls = demand.map(|demand| Self::new(&demand, &server.endpoint, vocabulary));
+        tls.transpose()
     }
 
     fn new(

@@ -73,11 +73,8 @@ impl Values {
             Self::Words(_) => None,
         };
         let Some(expected) = expected else {
-            return Err(TargetError::Option {
-                name: option,
-                value: text.clone(),
-                reason: format!("is not known: it takes {}", self.describe()),
-            });
+            let reason = format!("is not known: it takes {}", self.describe());
+            return Err(TargetError::option(option, &text, reason));
         };
         Ok(Setting {
             name: UNITS

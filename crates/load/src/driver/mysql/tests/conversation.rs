@@ -112,7 +112,7 @@ fn connect() -> (MysqlSession, UnixStream) {
         tls: None,
     };
     let opening = Opening::new(account.into(), Handshake::default(), Arc::clone(&forms));
-    (MysqlSession::new(stream, forms, opening), theirs)
+    (MysqlSession::new(stream, forms, Some(opening)), theirs)
 }
 
 /// Talks to the end. A server that has said all that it will says nothing more: then there is

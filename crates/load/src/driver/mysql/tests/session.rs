@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use super::{acknowledgement, packet, result};
 use crate::driver::mysql::session::MysqlSession;
-use crate::driver::mysql::statement::{Handle, forms};
+use crate::driver::mysql::statement::forms;
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Protocol, Reply, Session, Statement};
 
@@ -19,10 +19,7 @@ fn pair() -> (MysqlSession, UnixStream) {
     ours.set_nonblocking(true).unwrap();
     let stream = Stream::unix(mio::net::UnixStream::from_std(ours));
     let forms = forms(&[statement], Protocol::Text);
-    (
-        MysqlSession::open(stream, forms.into(), [Handle::default()].into()),
-        server,
-    )
+    (MysqlSession::new(stream, forms.into(), None), server)
 }
 
 fn args(id: i64) -> Args {
