@@ -54,7 +54,10 @@ impl Bound {
             let mut words = Words::new(rest, dialect);
             let mut end = words.next()?.end;
             // A sign is a word, also in an exponent, and so is what follows a doubled mark.
-            while BEFORE_DIGITS.is_match(&rest[..end]) || rest.get(end) == Some(&b'\'') {
+            let may_go_on = |end: usize| b"-+eE".contains(&rest[end - 1]);
+            while (may_go_on(end) && BEFORE_DIGITS.is_match(&rest[..end]))
+                || rest.get(end) == Some(&b'\'')
+            {
                 end = words.next()?.end;
             }
             let place = number.checked_sub(1).filter(|place| *place < MOST_VALUES)?;
@@ -63,8 +66,10 @@ impl Bound {
             copied = mark.end;
         }
         let is_whole = behind(&sql[copied..], rest)?.is_empty();
-        let bound = Self::new(sql, &literals, dialect);
-        bound.filter(|_| is_whole)
+        str::from_utf8(sql).ok()?;
+        let values = literals.iter().map(|own| Value::of(own, dialect));
+        let (sql, values) = (sql.to_vec(), values.collect::<Option<_>>()?);
+        is_whole.then_some(Self { sql, values })
     }
 
     /// The values as arguments.

@@ -77,10 +77,8 @@ pub(super) fn read(text: &[u8]) -> Option<Moment> {
 
 /// Seconds since 1970 with a fraction, as PostgreSQL's `%n` writes them.
 pub(super) fn epoch(text: &[u8]) -> Option<Moment> {
-    let length = text
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
-        .count();
+    let is_part = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
+    let length = text.iter().take_while(is_part).count();
     let us = micros(number(&text[..length])?)?;
     let has_fraction = text[..length].contains(&b'.');
     let step_us = if has_fraction { 1000 } else { 1_000_000 };

@@ -42,10 +42,8 @@ impl<S: Sink> Sink for Spread<S> {
             self.flush()?;
             return self.to.take(event);
         }
-        let is_later = self
-            .held
-            .first()
-            .is_some_and(|first| first.at_us != event.at_us);
+        let first = self.held.first();
+        let is_later = first.is_some_and(|first| first.at_us != event.at_us);
         let is_full = self.held.len() >= MOST_HELD || self.held_bytes >= MOST_HELD_BYTES;
         if is_later || is_full {
             self.flush()?;

@@ -302,10 +302,8 @@ impl<W: Write> Recorder<W> {
         if was_bound && bound.is_none() {
             self.unread(log::AS_TEXT, line);
         }
-        let database = statement
-            .database
-            .as_deref()
-            .map(|name| self.database(name));
+        let database = statement.database.as_deref();
+        let database = database.map(|name| self.database(name));
         let Nature { effect, .. } = nature;
         let after = self.commits_until(begin_us);
         let session = self.session(key, begin_us);
