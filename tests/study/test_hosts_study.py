@@ -128,3 +128,10 @@ def test_cuts_alone_need_no_blocks_and_no_load_elsewhere(text: str) -> None:
     alone = plan(text + CRASH, cuts_alone=True)
     assert (alone.trials, alone.cells) == ([], [])
     assert alone.crash is not None
+
+
+def test_hosts_take_no_dumps_of_a_server(tmp_path: Path) -> None:
+    (tmp_path / "look.sql").write_text("SELECT 1;\n")
+    own = f'prepare = "mysql://app@db.example/shop"\nfiles = ["{tmp_path}/look.sql"]\n'
+    with pytest.raises(StudyError, match="each would take a dump of its own"):
+        plan(STUDY.format(hosts=EACH, family="mysql") + f'[workloads.own]\nkind = "script"\n{own}')

@@ -117,9 +117,10 @@ def check_as_run(file: StudyFile, made: Plan, out: Path) -> Plan:
         divide(whole.cpus)
     servers = _found_servers(study, here)
     check_slower(TrialTime(whole.dilation, whole.cpus_count), servers.values())
-    for note in check(file, whole, servers, _given(study, whole)):
+    images = out.absolute() / IMAGES
+    for note in check(file, whole, servers, _given(study, whole), images):
         say(note)
-    check_room(study, here, servers, out.absolute() / IMAGES)
+    check_room(study, here, servers, images)
     disk_limits(study, here)
     return whole
 

@@ -125,12 +125,8 @@ def through_file(path: str) -> socket.socket:
     return route
 
 
-def connect_postgresql(
-    address: Address, password: str | None, *, read_only: bool = False
-) -> "psycopg.Connection[TupleRow]":
-    """Connect to PostgreSQL."""
-    import psycopg  # noqa: PLC0415
-    from psycopg import pq  # noqa: PLC0415
+def conninfo(address: Address, **further: str | None) -> str:
+    """Return how libpq reaches a database, without the password."""
     from psycopg.conninfo import make_conninfo  # noqa: PLC0415
 
     host, port = address.host, address.port
@@ -139,20 +135,30 @@ def connect_postgresql(
         host = str(folder)
         if folder.name.startswith(".s.PGSQL."):  # diskproof-load takes the file, too
             host, port = str(folder.parent), int(folder.suffix[1:])
-    wanted = make_conninfo(
+    return make_conninfo(
+        "",
         host=host,
         port=port,
         user=address.user,
-        password=password,
         dbname=address.database,
         sslmode=_LIBPQ[address.check] if address.socket is None else "disable",
         sslrootcert=address.authority,
-        require_auth=postgresql_methods(address),
         gssencmode="disable",
         application_name="diskproof",
-        options="-c default_transaction_read_only=on" if read_only else None,
         client_encoding="utf8",  # a database in SQL_ASCII would answer in bytes
+        **further,
     )
+
+
+def connect_postgresql(
+    address: Address, password: str | None, *, read_only: bool = False
+) -> "psycopg.Connection[TupleRow]":
+    """Connect to PostgreSQL."""
+    import psycopg  # noqa: PLC0415
+    from psycopg import pq  # noqa: PLC0415
+
+    read = "-c default_transaction_read_only=on" if read_only else None
+    wanted = conninfo(address, password=password, require_auth=postgresql_methods(address), options=read)
     begun = pq.PGconn.connect_start(wanted.encode())
     end, before = time.monotonic() + CONNECT_LIMIT_S, resident_bytes()
     waits: int = pq.PollingStatus.WRITING

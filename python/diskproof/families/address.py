@@ -91,7 +91,7 @@ def parse(url: str) -> Address:
     if parts.password is not None:
         raise ValueError(
             "leave the password out of the URL: name its file in `password_file`, or the environment "
-            "variable that has it in `password_env`"
+            "variable that has it in `password_env`; for `prepare` that is DISKPROOF_PASSWORD"
         )
     if parts.fragment:
         raise ValueError("a # would begin a fragment, which no server has: write %23 for #")

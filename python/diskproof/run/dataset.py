@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +17,11 @@ from diskproof.reading import MIB, UnreadableError, read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.record import ROLES, Record, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
+from diskproof.server.dumps import dump
 from diskproof.storage.copy import apparent_bytes, copy_tree, sync
 from diskproof.storage.kinds.base import LESS_DATA
 from diskproof.study.loads.base import Load
-from diskproof.study.loads.own_data import LOGS
+from diskproof.study.loads.own_data import LOGS, OwnData
 from diskproof.study.loads.script import Script
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder, renamed_first
@@ -41,6 +44,8 @@ FULL_BYTES = 4 * 2**20
 
 FACTS = "image.json"
 """File of a complete image: its size, its rows, its loading time."""
+
+DUMP = "dump.sql"
 
 KEPT_ROLES: tuple[Role, ...] = ("data", "redo")
 """After a clean stop, binary logs and temporary files hold nothing that is needed."""
@@ -72,6 +77,11 @@ def is_loaded(folder: Path, server: ServerKind, workload: Load, seed: int) -> bo
     return _is_complete(folder / _key(server, workload, seed))
 
 
+def is_dumped(folder: Path, workload: OwnData) -> bool:
+    """Return whether a folder of images has the dump of the server that a load names."""
+    return workload.prepare is not None and _is_complete(folder / workload.prepare.path.stem)
+
+
 class GoldenImages:
     """The images of one folder; kept between runs until `diskproof clean --images`."""
 
@@ -98,25 +108,41 @@ class GoldenImages:
         `sockets` is a short private directory, `copies` the run's folder of the workload's files. The image
         gets its final name only when it is complete, so a kill leaves no partial image.
         """
-        folder = self.folder / _key(server, workload, seed)
+        filled = self._dumped(workload) if isinstance(workload, OwnData) and workload.source else workload
+        with self._building(self.folder / _key(server, workload, seed), "data", workload.total_rows) as own:
+            paths = {role: own.path / role for role in ROLES}
+            for path in (*paths.values(), own.path / "log"):
+                path.mkdir()
+            dirs = Dirs(**paths, run=sockets, log=own.path / "log")
+            _fill(server, filled, seed, copies, dirs, starter)
+            own.clear(set(ROLES) - set(KEPT_ROLES))
+        return self.get(server, workload, seed)
+
+    def _dumped(self, workload: OwnData) -> OwnData:
+        """Return a load with a dump in the place of its server: one for all images until they are removed."""
+        assert workload.prepare
+        assert workload.source
+        folder = self.folder / workload.prepare.path.stem
+        if not is_dumped(self.folder, workload):
+            with self._building(folder, "", None) as own:
+                dump(workload.source, own.path / DUMP)
+        return workload.from_file(folder / DUMP)
+
+    @contextmanager
+    def _building(self, folder: Path, data: str, rows: int | None) -> Iterator[OwnFolder]:
+        """Yield a folder that gets its name when it is complete, with the facts of its part `data`."""
         building = self.folder / f"diskproof-{self._journal.mark}-{folder.name}"
         self._journal.parents(building)
         own = self._journal.own_folder(building)
-        paths = {role: building / role for role in ROLES}
-        for path in (*paths.values(), building / "log"):
-            path.mkdir()
-        dirs = Dirs(**paths, run=sockets, log=building / "log")
         began = time.monotonic()
-        _fill(server, workload, seed, copies, dirs, starter)
-        own.clear(set(ROLES) - set(KEPT_ROLES))
+        yield own
         load_s = round(time.monotonic() - began, 3)
         size_bytes = apparent_bytes(building)
         sync(building, size_bytes)
-        facts = ImageFacts(data_bytes=apparent_bytes(dirs.data), rows=workload.total_rows, load_s=load_s)
+        facts = ImageFacts(data_bytes=apparent_bytes(building / data), rows=rows, load_s=load_s)
         (building / FACTS).write_text(facts.model_dump_json())
         sync(building, size_bytes)
         _give_name(own, folder)
-        return self.get(server, workload, seed)
 
 
 def _give_name(made: OwnFolder, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -8,9 +9,10 @@ from diskproof import disk, load
 from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Phases, Plan
-from diskproof.run.dataset import check_stopped
+from diskproof.run.dataset import DUMP, IMAGES, check_stopped, is_dumped
 from diskproof.run.option_files import left_out_in_words, server_variables
 from diskproof.server.base import ServerError, ServerKind
+from diskproof.server.dumps import dump
 from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.base import Load
@@ -32,9 +34,16 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: StudyFile, plan: Plan, servers: Mapping[str, ServerKind], given: dict[str, "GivenServer"]
+    file: StudyFile,
+    plan: Plan,
+    servers: Mapping[str, ServerKind],
+    given: dict[str, "GivenServer"],
+    images: Path,
 ) -> Iterator[str]:
-    """Refuse what a run could only find out later; yield what must be known of it before."""
+    """Refuse what a run could only find out later; yield what must be known of it before.
+
+    `images` is the folder of the loaded data sets.
+    """
     check_claims(file.study, placed(file.study, plan))
     check_fio(file.study, plan)
     yield from check_variables(file.study, plan, servers)
@@ -43,12 +52,14 @@ def check(
 
         yield from check_given(file.study, plan, given)
     if load.is_installed():
-        yield from rehearse(file, plan, given)
+        yield from rehearse(file, plan, given, images)
     else:
         yield "diskproof-load is not installed, so the workloads were not checked"
 
 
-def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, "GivenServer"]) -> list[str]:
+def rehearse(
+    file: StudyFile, plan: Plan, given: Mapping[str, "GivenServer"], images: Path = Path(IMAGES)
+) -> list[str]:
     """Refuse now what the programs would refuse after the data sets are loaded.
 
     Return what of the user's SQL will be left out.
@@ -74,7 +85,7 @@ def rehearse(file: StudyFile, plan: Plan, given: Mapping[str, "GivenServer"]) ->
         if (name, cell.server if there else url) not in rehearsed:
             rehearsed.add((name, cell.server if there else url))
             phases = study.phases(name)
-            notes += _rehearse_load(name, workload, phases, plan.seed, url, there, fenced=fenced)
+            notes += _rehearse_load(name, workload, phases, plan.seed, url, there, images, fenced=fenced)
     return list(dict.fromkeys(notes))
 
 
@@ -94,6 +105,7 @@ def _rehearse_load(
     seed: int,
     url: str,
     given: "GivenServer | None",
+    images: Path,
     *,
     fenced: bool,
 ) -> list[str]:
@@ -118,11 +130,16 @@ def _rehearse_load(
                 connection = given.open()
                 connection.stop()  # diskproof-load makes its own
                 load.check_statements(connection.url, arguments, connection.password)
+            if isinstance(workload, OwnData) and workload.source:
+                if is_dumped(images, workload):
+                    return []
+                dump(workload.source, copies / DUMP, only_tables=True)
+                workload = workload.from_file(copies / DUMP)
             if isinstance(workload, OwnData) and workload.prepares and not workload.own_data:
                 arguments = prepare_arguments(workload, seed, copies, any_database=not fenced)
                 return [f"workload `{name}`: {line}" for line in load.rehearse_prepare(arguments, url)]
             return []  # noqa: TRY300
-        except load.LoadFailedError as error:
+        except (load.LoadFailedError, ServerError) as error:
             why = str(error).replace(f"{copies}/", "").replace("--any-database", "`any_database = true`")
             raise StudyError(f"workload `{name}`: {why}") from None
 

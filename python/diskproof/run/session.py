@@ -113,7 +113,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     study = file.study
     division = divide(plan.cpus) if plan.cpus else None
     here = placed(study, plan)
-    for note in check(file, plan, servers, given):
+    images_at = request.images or request.out.absolute() / IMAGES
+    for note in check(file, plan, servers, given, images_at):
         progress.note(note)
 
     def show(undone: Undone) -> None:
@@ -134,7 +135,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         folder = within
         if request.resume:
             folder = folder_to_resume(request.out, request.file, request.plan)
-        images = GoldenImages(request.images or request.out.absolute() / IMAGES, journal)
+        images = GoldenImages(images_at, journal)
         check_room(study, here, servers, images.folder)
         with ExitStack() as stack:
             times = folder.plan() if folder else plan

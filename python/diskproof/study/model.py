@@ -348,8 +348,8 @@ class Study(Part):
                 if not workload.is_for(server):
                     continue
                 reason = workload.refusal(choice.family)
-                if choice.is_given and workload.own_data:
-                    reason = "data directories are for servers that diskproof starts"
+                if choice.is_given and (workload.own_data or getattr(workload, "source", None)):
+                    reason = "data of a server are for those that diskproof starts"
                 elif choice.is_given and workload.uses_database:
                     reason = "its `url` names the database: leave `database` out"
                 if reason:

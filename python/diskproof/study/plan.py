@@ -128,6 +128,8 @@ def _hosts(study: Study, at_most_s: float | None, cuts_alone: bool) -> HostsChoi
     why = None
     if given:
         why = f"server `{given[0]}` is one, and hosts would load it at once: leave it out"
+    elif any(getattr(one, "source", None) for one in study.workloads.values()):
+        why = "each would take a dump of its own: take one, and name that file in `prepare`"
     elif cuts_alone:
         return study.hosts
     elif at_most_s is not None or study.design.decided_within_s is not None:

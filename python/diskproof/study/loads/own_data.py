@@ -1,4 +1,4 @@
-"""Data of the user's own: a dump, other SQL that makes tables, or a stopped server's data directory."""
+"""Data of the user's own: a dump, other SQL that makes tables, or those of a server, stopped or running."""
 
 import hashlib
 import os
@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, ByteSize, Field, ValidationInfo
 
 from diskproof.families import Family, of
+from diskproof.families.address import Address, parse
 from diskproof.reading import UnreadableError, opened
 from diskproof.results.size import Size
 from diskproof.study.loads.base import Option, Timed
@@ -43,6 +44,8 @@ class SqlFile(KeptFile):
     weight: str
     data_of: Family | None = None
     """Whose data directory it is; None: it is a dump, or a script."""
+    source: Address | None = None
+    """The server that a dump is yet to be taken of; None: it is there."""
 
     @property
     def is_kept(self) -> bool:
@@ -78,6 +81,10 @@ LOGS = ("pg_wal", "pg_xlog")
 
 def _dump(value: object, info: ValidationInfo) -> object:
     """Find what is run once; of a large file or a folder only the digest is kept."""
+    if isinstance(value, str) and "://" in value:
+        source, name = parse(value), hashlib.sha256(value.encode()).hexdigest()[:10]
+        said = NOT_KEPT + f"the data of {value}\n".encode()
+        return SqlFile(Path(f"dump-{name}.sql"), said, "", source=source)
     if isinstance(value, str):
         path = located(value, info)
         size, digest = 0, hashlib.sha256()
@@ -132,8 +139,9 @@ class OwnData(Timed):
 
     prepare: Annotated[Dump | None, Option(("prepare",), "file")] = Field(
         None,
-        description="A dump, an archive of pg_dump or other SQL that makes the tables, or a stopped "
-        "server's data directory, of which a copy is used; default: the database is empty",
+        description="A dump, an archive of pg_dump or other SQL that makes the tables; a stopped server's "
+        "data directory, which is copied; or the URL of a running server's database, which is dumped once. "
+        "Default: the database is empty",
     )
     database: str | None = Field(
         None,
@@ -163,8 +171,20 @@ class OwnData(Timed):
         """The data directory that `prepare` names; None: it names none."""
         return self.prepare.path if self.prepare and self.prepare.data_of else None
 
+    @property
+    def source(self) -> Address | None:
+        """The running server that `prepare` names; None: it names none."""
+        return self.prepare.source if self.prepare else None
+
+    def from_file(self, path: Path) -> Self:
+        """Return it with a dump in the place of that server."""
+        made = SqlFile(path, self.prepare.content if self.prepare else b"", "")
+        return self.model_copy(update={"prepare": made})
+
     def refusal(self, family: Family) -> str | None:
         """Return why it cannot run on a family of servers; None if it can."""
+        if self.source and self.source.protocol != of(family).protocol:
+            return f"{self.source} is a server of another family"
         whose = self.prepare.data_of if self.prepare else None
         if whose not in (None, family):
             return f"{self.own_data} is a data directory of {of(whose).title}"
@@ -186,7 +206,7 @@ class OwnData(Timed):
     @property
     def row_bytes(self) -> int:
         """As much as is said, or else as the file has, which may make more rows than it holds."""
-        if self.prepare is None or "size" in self.model_fields_set:
+        if self.prepare is None or self.source or "size" in self.model_fields_set:
             return self.size if self.prepares else 0
         return self.prepare.size_bytes
 
