@@ -29,6 +29,7 @@ ram = "1 GiB"
 kind = "replay"
 file = "own.load"
 prepare = "tables.sql"
+explain = true
 """
 
 TABLES = (
@@ -115,6 +116,8 @@ def test_a_log_is_replayed_on_the_user_s_tables(tmp_path: Path, family: str) -> 
         assert said.sent == said.statements - len(HOSTILE[family]) == 640
         assert said.refusals_in_replay_only == said.rows_different == said.gave_up_order == 0
         assert said.commits == 160
+        assert "goods" in said.plans["SELECT stock FROM goods WHERE id=?"]
+        assert len(said.plans) == 1
         assert not [one for one in trial.findings if one.check in ("replay-data", "replay-sent")]
     report = (path / "report.md").read_text()
     if result.returncode != 12:

@@ -225,6 +225,8 @@ class ReplayAnswer(Record):
     """Share of the replies whose rows the log has."""
     commits_overtook: int
     commits: int
+    explained: int
+    """Statements whose plans are known."""
 
 
 class StatementVerdict(Record):
@@ -237,9 +239,11 @@ class StatementVerdict(Record):
     """Without its values."""
     share: float
     """Of the baseline's time in statements."""
-    ratio: Interval
-    """Mean latency of the baseline over the cell's: above 1, it became faster."""
+    ratio: Interval | None
+    """Mean latency of the baseline over the cell's: above 1, it became faster. None: executed too rarely."""
     outcome: Outcome
+    plans: tuple[str, str] | None = None
+    """How the server would run it in baseline and cell, if these plans differ."""
 
 
 class Analysis(Record):

@@ -45,6 +45,7 @@ def _answer(cell: Cell, said: list[Certificate]) -> ReplayAnswer:
         other_rows=max(one.rows_different / one.rows_compared if one.rows_compared else 0.0 for one in said),
         commits_overtook=max(one.commits_overtook for one in said),
         commits=max(one.commits for one in said),
+        explained=min(len(one.plans) for one in said),
     )
 
 
@@ -57,24 +58,39 @@ def statement_verdicts(gathered: Gathered) -> list[StatementVerdict]:
     ps = adjusted([test for test, _ in compared])
     return [
         verdict(ratio=test.interval, outcome=decide(test.interval, p, gathered.plan.same_within))
+        if test
+        else verdict(ratio=None, outcome="inconclusive")
         for (test, verdict), p in zip(compared, ps, strict=True)
     ]
 
 
 def _compared(
     gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell
-) -> Iterator[tuple[RatioTest, partial[StatementVerdict]]]:
-    """Yield a test for each statement that both cells executed often, with the verdict that it makes."""
+) -> Iterator[tuple[RatioTest | None, partial[StatementVerdict]]]:
+    """Yield a test for each statement that both cells executed often, with the verdict that it makes.
+
+    One whose plan differs has a verdict without a test if it was executed too rarely.
+    """
     below, above = _speeds(gathered, baseline), _speeds(gathered, cell)
-    if not (below and above) or gathered.bars(baseline, cell):
+    others = _plans(gathered, cell)
+    plans = {
+        name: (" or ".join(sorted(own)), " or ".join(sorted(others[name])))
+        for name, own in _plans(gathered, baseline).items()
+        if own.isdisjoint(others.get(name, own))
+    }
+    known = (below.keys() & above.keys()) | plans.keys()
+    if not known or gathered.bars(baseline, cell):
         return
     shares = _shares(gathered, baseline)
     fewest = fewest_valid(len(gathered.plan.blocks(baseline, cell)))
     verdict = partial(StatementVerdict, factor=factor, baseline=baseline, cell=cell)
-    for statement in sorted(below.keys() & above.keys(), key=lambda name: -shares.get(name, 0.0)):
-        test = gathered.ratio(above[statement], below[statement], on_one_host=factor != "host")
-        if test is not None and test.interval.n >= fewest:
-            yield test, partial(verdict, statement=statement, share=shares.get(statement, 0.0))
+    for statement in sorted(known, key=lambda name: -shares.get(name, 0.0)):
+        share, plan = shares.get(statement, 0.0), plans.get(statement)
+        times = above.get(statement, {}), below.get(statement, {})
+        test = gathered.ratio(*times, on_one_host=factor != "host")
+        test = test if test and test.interval.n >= fewest else None
+        if test or plan:
+            yield test, partial(verdict, statement=statement, share=share, plans=plan)
 
 
 def _speeds(gathered: Gathered, cell: Cell) -> dict[str, dict[int, float]]:
@@ -85,6 +101,15 @@ def _speeds(gathered: Gathered, cell: Cell) -> dict[str, dict[int, float]]:
             if kind.name not in NO_STATEMENTS and kind.latency_us and kind.count >= FEWEST:
                 speeds.setdefault(kind.name, {})[one.trial.block] = 1 / kind.latency_us.mean
     return speeds
+
+
+def _plans(gathered: Gathered, cell: Cell) -> dict[str, set[str]]:
+    """Return by statement the plans that the server had for it in the trials."""
+    plans: dict[str, set[str]] = {}
+    for one in gathered.valid(cell):
+        for name, plan in one.load.replay.plans.items() if one.load.replay else ():
+            plans.setdefault(name, set()).add(plan)
+    return plans
 
 
 def _shares(gathered: Gathered, cell: Cell) -> Mapping[str, float]:

@@ -14,7 +14,7 @@ from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.results.trial import Finding, Trial
 from diskproof.wording import Message
 
-LEFT_OUT = ("id", "cell", "histogram", "load_command", "server_counters")
+LEFT_OUT = ("id", "cell", "histogram", "load_command", "plans", "server_counters")
 
 Row = dict[str, str | float]
 

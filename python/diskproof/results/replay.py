@@ -1,5 +1,7 @@
 """How true a replay was to its log, as diskproof-load certifies it."""
 
+from pydantic import Field
+
 from diskproof.results.record import Record
 
 
@@ -51,3 +53,5 @@ class Certificate(Record):
     """Statements that waited for commits of other sessions."""
     gave_up_order: int
     """Those that waited in vain."""
+    plans: dict[str, str] = Field(default_factory=dict)
+    """Of what was read, by its name in the statement types: access types, keys, kinds of nodes."""

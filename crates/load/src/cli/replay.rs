@@ -61,6 +61,10 @@ pub(super) struct RunReplay {
     #[arg(long)]
     only_reads: bool,
 
+    /// When the load has ended, let the server explain the queries that took most: a study says whose plans differ (`--json` has them, without values)
+    #[arg(long)]
+    explain: bool,
+
     /// A new file for each commit that was acknowledged, as the line `CLIENT NUMBER SESSION LOG_US MONOTONIC_US`: each transaction that writes also gets a row in a table of ours, `diskproof_commits` (client, number), to be looked up after a power cut
     #[arg(long, value_name = "FILE", conflicts_with = "only_reads")]
     acknowledgements: Option<PathBuf>,
@@ -121,6 +125,7 @@ pub(super) fn run(args: &RunReplay) -> Result<(), Stop> {
         until_us,
         share: args.sessions / 100.0,
         only_reads: args.only_reads,
+        explain: args.explain,
         fence: target.fence(Errand::Measured, args.reach.any_database),
         dilation: args.dilation,
     };

@@ -149,7 +149,7 @@ pub fn run<D: Driver, W: Workload>(
     summary.guards = driver.guard().map(|_| conductor.control.guards());
     let kinds = &workload.catalogue().transactions;
     summary.transaction_types = transaction_types(kinds, &conductor.totals.phase, options);
-    match workload.account() {
+    match workload.account(&**driver) {
         Some(Account::Tpcc(account)) => summary.tpcc = Some(*account),
         Some(Account::Replay(certificate)) => summary.replay = Some(*certificate),
         None => {}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::driver::rows::{Keep, Rows};
-use crate::driver::{Args, Kind, Reply, ServerError, Statement, StatementId};
+use crate::driver::{Args, Driver, Kind, Reply, ServerError, Statement, StatementId};
 
 pub mod digits;
 pub mod distribution;
@@ -161,8 +161,8 @@ pub trait Workload: Send + Sync + 'static {
         Expected::default()
     }
 
-    /// What the workload itself has counted, for the summary.
-    fn account(&self) -> Option<Account> {
+    /// What the workload itself has counted, for the summary; it may ask the server, for seconds.
+    fn account(&self, _driver: &impl Driver) -> Option<Account> {
         None
     }
 

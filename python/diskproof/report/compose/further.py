@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from diskproof.analysis.answers import Analysis, OperationFigure
+from diskproof.analysis.answers import Analysis, OperationFigure, StatementVerdict
 from diskproof.report.compose.rows import tpcc
 from diskproof.report.compose.tables import cells_table, figures, levels, noted, shown_factors, table
 from diskproof.report.compose.verdict_words import cell_words
-from diskproof.report.document import Section, Table
+from diskproof.report.document import Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.plan import Cell
 from diskproof.stats.grouping import grouped
@@ -23,6 +23,7 @@ def sections(analysis: Analysis) -> tuple[Section, ...]:
         ),
         *(noted("TPC-C", TPCC_NOTE, one.table(), anchor="tpcc") for one in tpcc(analysis)),
         noted("Statements of the replay", STATEMENTS_NOTE, _statements(analysis), anchor="statements"),
+        _plans(analysis),
         noted("How true the replay was", CERTIFICATE, _certificate(analysis), anchor="replay"),
     )
 
@@ -117,20 +118,36 @@ CERTIFICATE = (
 
 
 def _statements(analysis: Analysis) -> Table:
-    decided = sorted(analysis.statements, key=lambda row: row.outcome == "inconclusive")
+    rows = sorted(analysis.statements, key=lambda row: row.outcome == "inconclusive" and not row.plans)
+    rows = rows[:MOST_STATEMENTS]
+    differ = any(row.plans for row in rows)
     return table(
-        decided[:MOST_STATEMENTS],
+        rows,
         *levels(shown_factors(analysis)),
         ("Against", lambda row: row.baseline.level(row.factor)),
         ("Statement", lambda row: row.statement),
         (figures("Time"), lambda row: f"{row.share:.0%}"),
         (figures("Speed"), lambda row: with_bounds(row.ratio)),
         ("", lambda row: "open" if row.outcome == "inconclusive" else row.outcome),
+        *([("Plan", lambda row: "differs" if row.plans else "")] if differ else []),
         label="Statements that became faster or slower, and those that take most",
     )
 
 
+def _plans(analysis: Analysis) -> Section:
+    """Return both plans of each statement whose plan differs."""
+
+    def item(row: StatementVerdict, plans: tuple[str, str]) -> Item:
+        sides = [cell_words(cell, analysis.varying) for cell in (row.baseline, row.cell)]
+        lines = (Paragraph(f"`{plan}`", lead=side) for side, plan in zip(sides, plans, strict=True))
+        return Item("", "-", name=row.statement, lines=tuple(lines))
+
+    items = tuple(item(row, row.plans) for row in analysis.statements if row.plans)
+    return Section("Plans that differ", (Items(items),), "plans", "Plans that differ")
+
+
 def _certificate(analysis: Analysis) -> Table:
+    explains = any(row.explained for row in analysis.replays)
     return cells_table(
         analysis,
         analysis.replays,
@@ -143,5 +160,6 @@ def _certificate(analysis: Analysis) -> Table:
         (figures("Other refusals"), lambda row: f"{row.other_refusals:,}"),
         (figures("Other rows"), lambda row: f"{row.other_rows:.1%}"),
         (figures("Overtook"), lambda row: f"{row.commits_overtook:,} of {row.commits:,}"),
+        *([(figures("Explained"), lambda row: f"{row.explained:,}")] if explains else []),
         label="How true the replays were",
     )

@@ -48,7 +48,7 @@ def _load_file(value: object, info: ValidationInfo) -> object:
     return located(value, info)
 
 
-@described("replay", only=("begin", "end", "sessions", "copies", "only-reads"))
+@described("replay", only=("begin", "end", "sessions", "copies", "only-reads", "explain"))
 class Replay(OwnData):
     """A load that was read from a server's log (docs/replay.md)."""
 

@@ -45,6 +45,8 @@ pub struct Certificate {
     /// Seconds from the first statement to the last reply.
     pub seconds: f64,
     pub recorded_seconds: f64,
+    /// By the type of what was read, if they were asked for.
+    pub plans: BTreeMap<String, String>,
 }
 
 /// What is counted.
@@ -84,11 +86,21 @@ pub(super) struct Counts {
     pub(super) recorded_busy_us: u64,
     pub(super) end_us: u64,
     pub(super) recorded_end_us: u64,
+    /// One statement to be explained of each type, and when the log has it.
+    pub(super) examples: BTreeMap<usize, (u64, Vec<u8>)>,
 }
 
 impl Counts {
     pub(super) fn leave_out(&mut self, reason: &'static str, count: u64) {
         *self.left_out.entry(reason).or_insert(0) += count;
+    }
+
+    /// Keeps the log's first statement of each type, whichever session is sent first.
+    pub(super) fn keep_example(&mut self, type_index: usize, begin_us: u64, sql: &[u8]) {
+        let known = self.examples.get(&type_index);
+        if known.is_none_or(|(known_us, _)| begin_us < *known_us) {
+            self.examples.insert(type_index, (begin_us, sql.to_vec()));
+        }
     }
 
     /// Takes up that a statement is sent now that was due then, and whose session has been free for it since then.
@@ -135,6 +147,9 @@ impl Counts {
         for (reason, count) in &other.left_out {
             self.leave_out(reason, *count);
         }
+        for (&type_index, (begin_us, sql)) in &other.examples {
+            self.keep_example(type_index, *begin_us, sql);
+        }
         if self.refused.is_none() {
             self.refused.clone_from(&other.refused);
         }
@@ -169,6 +184,7 @@ impl Counts {
                 .then(|| self.recorded_busy_us as f64 / 1e6 / recorded_seconds.max(1e-6)),
             seconds,
             recorded_seconds,
+            plans: BTreeMap::new(),
         }
     }
 }

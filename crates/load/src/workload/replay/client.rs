@@ -222,6 +222,10 @@ impl Script for Client {
         counts.send(due_us, self.free_us, now_us);
         counts.tally.prepared += u64::from(number.is_some());
         counts.tally.prepared_as_text += u64::from(bound.is_some() && number.is_none());
+        let type_index = self.shared.types[recorded.fingerprint as usize];
+        if self.shared.explains(&recorded, type_index) {
+            counts.keep_example(type_index, recorded.begin_us, &recorded.sql);
+        }
         drop(counts);
         self.sent_us = now_us;
         self.step = Step::Statement;
@@ -230,7 +234,6 @@ impl Script for Client {
             // Those that wait will be there all the same.
             self.prepared.numbers.clear();
         }
-        let type_index = self.shared.types[recorded.fingerprint as usize];
         let next = if let (Some(bound), Some(number)) = (bound, number) {
             bound.put(args);
             Next::Own { number, type_index }

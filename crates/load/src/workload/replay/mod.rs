@@ -5,6 +5,7 @@ mod client;
 mod course;
 mod marks;
 mod order;
+mod plans;
 mod prepared;
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,7 @@ use order::Order;
 
 use super::sql::{Fence, WRITING};
 use super::{Account, Catalogue, Workload};
-use crate::driver::{Dialect, Kind};
+use crate::driver::{Dialect, Driver, Kind};
 use crate::recording::{
     Contents, Fingerprint, OTHER_STATEMENTS, Recorded, Recording, RecordingError, SessionReader,
 };
@@ -46,6 +47,8 @@ pub struct ReplayOptions {
     /// The share of the sessions that are replayed.
     pub share: f64,
     pub only_reads: bool,
+    /// Whether the server is asked for the plans of what was read.
+    pub explain: bool,
     pub fence: Fence,
     /// How many times slower than the machine's the run's time passes.
     pub dilation: u32,
@@ -103,6 +106,15 @@ impl Shared {
 
     fn sort(&self, recorded: &Recorded) -> Sort {
         self.sorts[recorded.fingerprint as usize]
+    }
+
+    /// Whether a statement may be explained: one that reads, whose fingerprint has an account of its own.
+    fn explains(&self, recorded: &Recorded, type_index: usize) -> bool {
+        self.options.explain
+            && self.sort(recorded) == Sort::MereRead
+            && type_index < self.types.len().min(MOST_TYPES)
+            && !recorded.failed
+            && recorded.sql.len() <= plans::LONGEST_BYTES
     }
 
     /// Why a statement is not sent; the brackets of transactions always are.
@@ -348,11 +360,18 @@ impl Workload for ReplayWorkload {
         Client::new(Arc::clone(&self.shared), client)
     }
 
-    fn account(&self) -> Option<Account> {
+    fn account(&self, driver: &impl Driver) -> Option<Account> {
         let mut all = Counts::default();
         for part in 0..self.shared.counts.len() {
             all.add(&self.shared.counts(part));
         }
-        Some(Account::Replay(Box::new(all.certificate(&self.shared))))
+        let examples = std::mem::take(&mut all.examples);
+        let mut certificate = all.certificate(&self.shared);
+        if self.shared.options.explain {
+            let types = self.catalogue.types();
+            // Without a connection there are no further ones.
+            certificate.plans = plans::explained(driver, examples, types).unwrap_or_default();
+        }
+        Some(Account::Replay(Box::new(certificate)))
     }
 }

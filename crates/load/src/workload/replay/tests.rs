@@ -3,6 +3,7 @@
 use super::order::Order;
 use super::prepared::Prepared;
 use super::{Marks, ReplayOptions, ReplayWorkload};
+use crate::driver::null::NullDriver;
 use crate::driver::{Args, Dialect, Reply, ServerError};
 use crate::log::{Bound, Event, Sink, Statement, Value, What};
 use crate::recording::{Recorder, Recording};
@@ -73,6 +74,7 @@ fn workload_from(
         until_us: u64::MAX,
         share: 1.0,
         only_reads,
+        explain: true,
         fence: Fence::new(dialect, Errand::Measured, Some("shop")),
         dilation: 1,
     };
@@ -165,7 +167,7 @@ fn steps(
             }
         }
     }
-    let Some(Account::Replay(certificate)) = workload.account() else {
+    let Some(Account::Replay(certificate)) = workload.account(&NullDriver(dialect)) else {
         panic!("no certificate")
     };
     (steps, serde_json::to_value(certificate).unwrap())
@@ -555,4 +557,63 @@ fn locked_tables_stay_locked_and_their_writes_are_told() {
         told.starts_with("0 0 !locked ") && told.lines().count() == 2,
         "{told}"
     );
+}
+
+#[test]
+fn the_first_of_each_query_is_explained_if_it_is_a_mere_read_alone() {
+    let statements = [
+        "SELECT a FROM t WHERE id=2",
+        "SELECT a FROM t WHERE id=1",
+        "UPDATE t SET a=1",
+        "SELECT a FROM t FOR UPDATE",
+        "SELECT a FROM t; DELETE FROM t",
+        "EXPLAIN ANALYZE DELETE FROM t",
+        "(ANALYZE) DELETE FROM t",
+        "WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x",
+        "SELECT pg_read_file('/etc/passwd')",
+    ];
+    let all = workload(&statements, 0, false);
+    assert_eq!(sent(&all, "").len(), 8);
+    let counts = all.shared.counts(0);
+    let kept: Vec<_> = counts.examples.values().map(|(_, sql)| &**sql).collect();
+    assert_eq!(kept, [statements[0].as_bytes()]);
+    drop(counts);
+    let mut two = super::certificate::Counts::default();
+    two.keep_example(0, 5, b"late");
+    two.add(&all.shared.counts(0));
+    assert_eq!(two.examples[&0].1, statements[0].as_bytes());
+}
+
+#[test]
+fn a_plan_has_no_values_costs_and_estimates() {
+    let of_postgres = serde_json::json!([{"Plan": {"Node Type": "Limit", "Plan Rows": 7, "Plans": [
+        {"Node Type": "Aggregate", "Strategy": "Hashed", "Group Key": ["a"], "Plans": [
+            {"Node Type": "Hash Join", "Join Type": "Inner", "Hash Cond": "(a = b)", "Plans": [
+                {"Node Type": "Seq Scan", "Relation Name": "t", "Filter": "(a = 'Ann Miller')"},
+                {"Node Type": "Index Scan", "Index Name": "u_key", "Relation Name": "u", "Index Cond": "(b = 4711)"},
+            ]},
+        ]},
+    ]}}]);
+    let nodes = super::plans::nodes;
+    let said = "Limit (Aggregate Hashed (Hash Join (Seq Scan t, Index Scan u_key u)))";
+    assert_eq!(nodes(&of_postgres), [said]);
+    let table = serde_json::json!({"table_name": "t", "access_type": "ref", "key": "t_key", "key_length": "4",
+        "ref": ["const"], "rows": 7, "attached_condition": "t.a = 'Ann Miller'", "using_index": true});
+    let of_mysql = serde_json::json!({"query_block": {"select_id": 1, "cost_info": {"query_cost": "7"},
+        "ordering_operation": {"using_filesort": true, "table": table}}});
+    assert_eq!(nodes(&of_mysql), ["filesort (t ref t_key)"]);
+    let of_mariadb = serde_json::json!({"query_block": {"select_id": 1, "nested_loop": [
+        {"read_sorted_file": {"filesort": {"sort_key": "t.b", "table": table}}}, {"table": table}]}});
+    assert_eq!(
+        nodes(&of_mariadb),
+        ["filesort (t ref t_key)", "t ref t_key"]
+    );
+}
+
+#[test]
+fn a_text_that_goes_on_behind_its_statement_is_not_explained() {
+    let is_one = |sql: &str| super::plans::is_one(sql.as_bytes(), Dialect::Postgres);
+    let long = "x".repeat(3000);
+    assert!(is_one(&format!("SELECT '{long};'; -- ; done")));
+    assert!(!is_one(&format!("SELECT '{long}'; DELETE FROM t")));
 }
