@@ -2,93 +2,144 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, Self
 
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.families.options import Server, server_named
-from diskproof.results.machine import BlockDevice, Machine, Place, VirtualFacts
+from diskproof.results.machine import BlockDevice, Machine, Place, ServerFacts, VirtualFacts
 from diskproof.results.plan import Cell
+from diskproof.results.trial import DataFacts
 from diskproof.results.usage import DeviceUsage
 
 
 @dataclass(frozen=True)
 class Side:
-    """One cell: medians over its valid trials. None: not observed."""
+    """One cell, or one of its blocks: medians over its valid trials, found when somebody asks for them.
+
+    None: not observed.
+    """
 
     cell: Cell
     trials: Sequence[Audited]
     """The valid ones."""
-    server: Server | None
-    """None if the machine's facts do not name it."""
-    engine: str | None
-    """Storage engine of the tables, if the server has several."""
-    data_bytes: int | None
-    """Size of the data set; None for a job, which makes its own."""
-    writes_anything: bool
+    machine: Machine | None
+    given_cpus: int | None
+    """CPUs that the study gives server and load; None: all that the run may use."""
 
-    cpus: int | None
-    """CPUs that the server and its load could use."""
-    machine_share: float | None
-    """Busy share of the machine's CPUs, or of those that server and load were held to, by anybody.
-
-    Not known for bare files: there the counted time includes the start and end of fio.
-    """
-    counted_cpus: int | None
-    """The number of CPUs that `machine_share` covers."""
-    disks_apart: bool
-    """Whether virtual disks used other CPUs."""
-
-    one_at_a_time: frozenset[str]
-    """Disks that serve one request at a time: busy all the time, they can do no more."""
-    counts_flushes: bool
-    """Whether the kernel counts flushes on the disks below."""
-    disk_reads: float | None
-    """Reads that reached the disks, a transaction."""
-    disk_flushes: float | None
-    """Flushes that reached the disks, a transaction; None if the kernel counts none."""
-
-    @staticmethod
-    def of(gathered: Gathered, cell: Cell) -> "Side":
+    @classmethod
+    def of(cls, gathered: Gathered, cell: Cell) -> Self:
         """Return what was measured of a cell."""
-        machine, trials = gathered.machine_of(cell), gathered.valid(cell)
-        facts = machine.server(cell.server) if machine else None
-        places = [place for place in (machine.places if machine else []) if place.storage == cell.storage]
-        # A resumed run has other loop devices than the machine's first facts.
-        lately = [place for one in trials for place in one.trial.places if place.storage == cell.storage]
-        serial = _one_at_a_time(lately or places, machine)
-        counts_flushes = all(place.device.counts_flushes is not False for place in places if place.device)
-        data = [one.trial.data for one in trials if one.trial.data]
-        makes_data = any(one.load.operations or one.load.iterations for one in trials)
-        host_cpus = (machine.host_cpus or machine.cpus) if machine else None
-        held = len(machine.held_cpus) if machine else 0
-        if not any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in trials):
-            held = 0
-        return Side(
-            cell=cell,
-            trials=trials,
-            server=server_named(f"{facts.flavour} {facts.version}") if facts else None,
-            engine=next((one.engine or one.job_engine for one in data), None),
-            data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
-            writes_anything=any(one.load.writes for one in trials),
-            cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            machine_share=middle(map(_busy, trials)) if cell.has_server else None,
-            counted_cpus=held or host_cpus,
-            disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
-            one_at_a_time=serial,
-            counts_flushes=counts_flushes,
-            disk_reads=middle(_a_transaction(one, lambda device: device.reads) for one in trials),
-            disk_flushes=middle(_a_transaction(one, lambda device: device.flushes) for one in trials)
-            if counts_flushes
-            else None,
-        )
+        return cls(cell, gathered.valid(cell), gathered.machine_of(cell), gathered.plan.cpus)
+
+    # ------------------------------------------------------------ the server and its load
+
+    @cached_property
+    def facts(self) -> ServerFacts | None:
+        """The server; None if the machine's facts do not name it."""
+        return self.machine.server(self.cell.server) if self.machine else None
+
+    @cached_property
+    def server(self) -> Server | None:
+        """Its family and version."""
+        return server_named(f"{self.facts.flavour} {self.facts.version}") if self.facts else None
+
+    @cached_property
+    def data(self) -> Sequence[DataFacts]:
+        """The data sets of the trials."""
+        return [one.trial.data for one in self.trials if one.trial.data]
+
+    @cached_property
+    def engine(self) -> str | None:
+        """Storage engine of the tables, if the server has several."""
+        return next((one.engine or one.job_engine for one in self.data), None)
+
+    @cached_property
+    def data_bytes(self) -> int | None:
+        """Size of the data set; None for a job, which makes its own."""
+        return next((one.data_bytes for one in self.data), None) if self.transactional else None
+
+    @cached_property
+    def transactional(self) -> bool:
+        """Whether its latency is of one kind of transaction, unlike that of a job of many operations."""
+        return not any(one.load.operations or one.load.iterations for one in self.trials)
+
+    @cached_property
+    def writes_anything(self) -> bool:
+        """Whether any trial wrote."""
+        return any(one.load.writes for one in self.trials)
+
+    # ------------------------------------------------------------ the machine
+
+    @cached_property
+    def cpus(self) -> int | None:
+        """CPUs that the server and its load could use."""
+        return self.given_cpus or (self.machine.cpus if self.machine else None)
+
+    @cached_property
+    def machine_share(self) -> float | None:
+        """Busy share of the machine's CPUs, or of those that server and load were held to, by anybody.
+
+        Not known for bare files: there the counted time includes the start and end of fio.
+        """
+        return middle(map(_busy, self.trials)) if self.cell.has_server else None
+
+    @cached_property
+    def counted_cpus(self) -> int | None:
+        """The number of CPUs that `machine_share` covers."""
+        held = any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in self.trials)
+        return (held and len(self.machine.held_cpus)) or _cpus(self.machine) if self.machine else None
+
+    @cached_property
+    def disks_apart(self) -> bool:
+        """Whether virtual disks used other CPUs."""
+        return self.machine is not None and 0 < len(self.machine.held_cpus) < self.machine.cpus
+
+    # ------------------------------------------------------------ the disks
+
+    def own(self, places: Iterable[Place]) -> list[Place]:
+        """Return those places that are of the cell's storage."""
+        return [place for place in places if place.storage == self.cell.storage]
+
+    @cached_property
+    def places(self) -> Sequence[Place]:
+        """The places of its storage by the machine's first facts: a resumed run has other loop devices."""
+        return self.own(self.machine.places if self.machine else ())
+
+    @cached_property
+    def one_at_a_time(self) -> frozenset[str]:
+        """Disks that serve one request at a time: busy all the time, they can do no more."""
+        lately = self.own(place for one in self.trials for place in one.trial.places)
+        return _one_at_a_time(lately or self.places, self.machine)
+
+    @cached_property
+    def counts_flushes(self) -> bool:
+        """Whether the kernel counts flushes on the disks below."""
+        return all(place.device.counts_flushes is not False for place in self.places if place.device)
+
+    @cached_property
+    def disk_reads(self) -> float | None:
+        """Reads that reached the disks, a transaction."""
+        return middle(_a_transaction(one, lambda device: device.reads) for one in self.trials)
+
+    @cached_property
+    def disk_flushes(self) -> float | None:
+        """Flushes that reached the disks, a transaction; None if the kernel counts none."""
+        each = (_a_transaction(one, lambda device: device.flushes) for one in self.trials)
+        return middle(each) if self.counts_flushes else None
+
+
+def _cpus(machine: Machine) -> int:
+    """Return the CPUs that the host's counters cover."""
+    return machine.host_cpus or machine.cpus
 
 
 def _busy(trial: Audited) -> float | None:
     usage, machine = trial.trial.usage, trial.evidence.machine
     if usage is None:
         return None
-    busy_s, cpus = usage.host_cpu_busy_s, (machine.host_cpus or machine.cpus) if machine else None
+    busy_s, cpus = usage.host_cpu_busy_s, _cpus(machine) if machine else None
     if machine and machine.held_cpus and usage.held_cpu_busy_s is not None:
         busy_s, cpus = usage.held_cpu_busy_s, len(machine.held_cpus)
     # The kernel counts in ticks: a full machine may seem a little fuller than that.
@@ -111,6 +162,8 @@ def middle(values: Iterable[float | None]) -> float | None:
 
 def medians(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the median of each figure over those of several trials in which it is known."""
+    if len(figures) == 1:
+        return dict(figures[0])
     names = dict.fromkeys(name for one in figures for name in one)
     return {name: middle(one.get(name) for one in figures) for name in names}
 

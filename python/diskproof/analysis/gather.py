@@ -1,7 +1,6 @@
 """Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -87,13 +86,6 @@ class Gathered:
         valid = [one.trial for one in self.all() if one.valid]
         # A run of cuts alone has no trials to be asked whether they are enough.
         self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []
-
-    def by_block(self, cell: Cell) -> Iterator[tuple[int, "Gathered"]]:
-        """Yield each block of a cell, with what was gathered of the cell in it alone."""
-        for block, trials in grouped(self.of(cell), lambda one: one.trial.block).items():
-            alone = copy(self)
-            alone._by_cell, alone._valid, alone._found = {cell.id: trials}, {}, {}
-            yield block, alone
 
     def once(self, find: Callable[["Gathered", Cell], Found], cell: Cell) -> Found:
         """Return what is to be found of a cell; it is looked for once."""

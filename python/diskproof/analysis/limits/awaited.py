@@ -82,7 +82,7 @@ def _page_flushes_per_s(seen: Observed, disk: Disk) -> float | None:
         return seen.account_per_s.page_flushes
     if seen.threads is None or disk.flush is None or not disk.flush.mean_us:
         return None
-    return seen.threads.flushing_data.threads / disk.flush.mean_us * MICRO
+    return seen.threads.at(["flushing"], DATA).threads / disk.flush.mean_us * MICRO
 
 
 def _reads(seen: Observed, split: Split | None, per_s: float) -> Iterator[Awaited]:

@@ -71,9 +71,9 @@ def _no_commit_waits(gathered: Gathered, cell: Cell) -> bool | None:
 
 def _splits(gathered: Gathered, cell: Cell) -> dict[int, Split]:
     """Return the time of a transaction in parts, by block; none of a job or a load on bare files."""
-    observed = [(block, observe(alone, cell)) for block, alone in gathered.by_block(cell)]
+    seen = gathered.once(observe, cell)
     return {
         block: split
-        for block, seen in observed
-        if seen and seen.transactional and not seen.bare and (split := split_of(seen))
+        for block, alone in (seen.by_block() if seen else {}).items()
+        if alone.transactional and not alone.bare and (split := split_of(alone))
     }

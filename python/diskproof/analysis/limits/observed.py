@@ -6,9 +6,10 @@ the counted time that it timed, and counters are scaled by it. None always means
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median
-from typing import get_args
+from typing import NamedTuple, Self, get_args
 
 from diskproof.analysis.evidence import Side, medians, middle
 from diskproof.analysis.gather import Audited, Gathered
@@ -21,9 +22,11 @@ from diskproof.families import Family, limit_of_wait, of
 from diskproof.families.durability import no_commit_waits
 from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
+from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
 from diskproof.results.usage import Party, ServerAccount
+from diskproof.stats.grouping import grouped
 
 
 @dataclass(frozen=True)
@@ -44,169 +47,266 @@ class Statements:
 
 @dataclass(frozen=True)
 class Observed(Side):
-    """One cell over its valid trials."""
+    """One cell over its valid trials, or over those of one block."""
 
-    family: Family | None
-    """None for a load on bare files, and for an unknown server."""
-    bare: bool
-    """Whether it is a load on files, without a database."""
-    embedded: bool
-    """Whether the database runs inside the load generator."""
-    elsewhere: bool
-    """Whether the server was there already: nothing is known of its CPUs, its threads and its disks."""
-    log_roles: tuple[Role, ...]
-    """Roles whose flush a commit waits for."""
-    settings: Mapping[str, str | None]
-    """Variables as the first trial read them back."""
-    no_commit_waits: bool
-    """Whether by those settings no commit waits for a flush; False if they are not known."""
-    covers_tables: bool
-    """Whether the server's log and account cover the tables under test; they do not cover MyISAM's."""
-    rows: int | None
+    def by_block(self) -> dict[int, Self]:
+        """Return what each block observed that counted anything."""
+        blocks = grouped(self.trials, lambda one: one.trial.block)
+        return {block: replace(self, trials=some) for block, some in blocks.items() if _any_counted(some)}
 
-    clients: int
-    """How many transactions can be under way."""
-    inside: int
-    """How many clients the database serves at a time: SQLite's writers enter one by one."""
-    transactional: bool
-    """Whether its latency is of one kind of transaction, unlike that of a job of many operations."""
-    timed: float | None
-    """The share of the counted time that a job timed; None for any other load."""
-    counted_s: float | None
-    per_s: float | None
-    """What completes in a second: transactions, or requests on bare files."""
-    latency_us: float | None
-    """Mean latency of a transaction; for a job, of its statements.
+    # ------------------------------------------------------------ the database
 
-    On bare files it is the time from one request of a client to its next: a request's own latency leaves out
-    the syncs after it. For SQLite's writers it is that of Little's law if that is longer: a client whose turn
-    does not come completes nothing, so no latency includes its wait.
-    """
-    completed_us: float | None
-    """Mean latency of completed transactions."""
-    queue_us: float | None
-    """What a transaction of SQLite waits for other writers: all but what completed ones took after BEGIN."""
-    own_us: float | None
-    """The latency without that wait."""
-    statements: Statements
-    statement_count: float | None
-    """Statements of a transaction."""
-    commits_per_s: float | None
-    """Commits of the clients: an autocommitted write is one."""
-    delay_us: float | None
-    """What the load generator took to read and parse one reply."""
-    rates: Sequence[Rate]
-    """Of each trial, if the study sets a rate."""
-    replayed: bool
-    """Whether it is a log's load."""
-    workers: int | None
-    loaders: Loaders | None
-    """The machines of the load; None: it runs beside the server."""
+    @cached_property
+    def family(self) -> Family | None:
+        """None for a load on bare files, and for an unknown server."""
+        return self.facts.family if self.facts else None
 
-    cpu: Cpu
-    disks: Sequence[Disk]
-    """As the kernel counted them."""
-    virtual: Sequence[Disk]
-    """As the virtual disks counted themselves."""
-    threads: Threads | None
-    """None: threads were not sampled."""
-    account: ServerAccount
-    """Levels and totals."""
-    account_per_s: ServerAccount
-    account_each: ServerAccount
-    """A transaction."""
-    waiting: Mapping[Limit, float]
-    """Mean number of sessions that waited, by limit; empty if the server does not report it."""
-    waiting_at_all: float | None
+    @cached_property
+    def bare(self) -> bool:
+        """Whether it is a load on files, without a database."""
+        return not self.cell.has_server
 
-    @property
+    @cached_property
+    def embedded(self) -> bool:
+        """Whether the database runs inside the load generator."""
+        return self.family is not None and of(self.family).embedded
+
+    @cached_property
+    def elsewhere(self) -> bool:
+        """Whether the server was there already: nothing is known of its CPUs, its threads and its disks."""
+        return self.facts is not None and self.facts.address is not None
+
+    @cached_property
+    def log_roles(self) -> tuple[Role, ...]:
+        """Roles whose flush a commit waits for."""
+        return of(self.family).log_roles if self.family else ()
+
+    @cached_property
+    def settings(self) -> Mapping[str, str | None]:
+        """Variables as the first trial read them back."""
+        return {one.name: one.observed for one in self.trials[0].trial.settings}
+
+    @cached_property
+    def no_commit_waits(self) -> bool:
+        """Whether by those settings no commit waits for a flush; False if they are not known."""
+        return self.family is not None and no_commit_waits(self.family, self.settings)
+
+    @cached_property
+    def covers_tables(self) -> bool:
+        """Whether the server's log and account cover the tables under test; they do not cover MyISAM's."""
+        return self.family is None or of(self.family).has_commits(self.engine)
+
+    @cached_property
+    def rows(self) -> int | None:
+        """Rows of the data set."""
+        return next((one.rows for one in self.data), None)
+
+    # ------------------------------------------------------------ the load
+
+    @cached_property
+    def clients(self) -> int:
+        """How many transactions can be under way."""
+        return max(self.cell.clients, 1)
+
+    @cached_property
+    def inside(self) -> int:
+        """How many clients the database serves at a time: SQLite's writers enter one by one."""
+        return 1 if self.queue_us is not None else self.clients
+
+    @cached_property
+    def timed(self) -> float | None:
+        """The share of the counted time that a job timed; None for any other load."""
+        return None if self.transactional else middle(map(_timed, self.trials))
+
+    @cached_property
     def speaks_of_the_load(self) -> bool:
         """Whether most of what was counted was timed."""
         return self.timed is None or self.timed >= MOSTLY_TIMED
 
+    @cached_property
+    def counted_s(self) -> float | None:
+        """Seconds that the counters cover."""
+        return middle(one.trial.usage.seconds for one in self.trials if one.trial.usage)
+
+    @cached_property
+    def per_s(self) -> float | None:
+        """What completes in a second: transactions, or requests on bare files."""
+        return self._of_load(lambda load: _ratio(load.transactions or None, load.seconds))
+
+    @cached_property
+    def latency_us(self) -> float | None:
+        """Mean latency of a transaction; for a job, of its statements.
+
+        On bare files it is the time from one request of a client to its next: a request's own latency leaves
+        out the syncs after it. For SQLite's writers it is that of Little's law if that is longer: a client
+        whose turn does not come completes nothing, so no latency includes its wait.
+        """
+        by_law = self.clients / self.per_s * MICRO if self.per_s else None
+        if self.bare and self.transactional:
+            return by_law
+        if by_law is None or self.completed_us is None or not self._in_line or self.rates:
+            return self.completed_us
+        return max(self.completed_us, by_law) if self.transactional else self.completed_us
+
+    @cached_property
+    def completed_us(self) -> float | None:
+        """Mean latency of completed transactions."""
+        return self._of_load(lambda load: load.latency_us.mean if load.latency_us else None)
+
+    @cached_property
+    def queue_us(self) -> float | None:
+        """What a transaction of SQLite waits for other writers: all but what completed ones took after BEGIN."""
+        begin_us = self.statements.begin_us if self._in_line else None
+        if begin_us is None or self.latency_us is None or self.completed_us is None:
+            return begin_us
+        return self.latency_us - (self.completed_us - begin_us)
+
+    @cached_property
+    def own_us(self) -> float | None:
+        """The latency without that wait."""
+        return None if self.latency_us is None else self.latency_us - (self.queue_us or 0.0)
+
+    @cached_property
+    def statements(self) -> Statements:
+        """Times of a transaction's statements."""
+        return Statements(**medians([vars(one.once(_statements)) for one in self.trials]))
+
+    @cached_property
+    def statement_count(self) -> float | None:
+        """Statements of a transaction."""
+        return self._of_load(lambda load: _ratio(load.statements or None, load.transactions))
+
+    @cached_property
+    def commits_per_s(self) -> float | None:
+        """Commits of the clients: an autocommitted write is one."""
+        return self._of_load(_commits_per_s) if self.writes_anything else None
+
+    @cached_property
+    def delay_us(self) -> float | None:
+        """What the load generator took to read and parse one reply."""
+        return self._of_load(lambda load: load.client.delay_mean_us if load.client else None)
+
+    @cached_property
+    def rates(self) -> Sequence[Rate]:
+        """Of each trial, if the study sets a rate."""
+        return [one.load.rate for one in self.trials if one.load.rate]
+
+    @cached_property
+    def replayed(self) -> bool:
+        """Whether it is a log's load."""
+        return any(one.load.replay for one in self.trials)
+
+    @cached_property
+    def workers(self) -> int | None:
+        """Threads of the load generator."""
+        return next((one.load.client.workers for one in self.trials if one.load.client), None)
+
+    @cached_property
+    def loaders(self) -> Loaders | None:
+        """The machines of the load; None: it runs beside the server."""
+        return loaders_of(self.trials)
+
+    @property
+    def _in_line(self) -> bool:
+        """Whether writers wait for one another's whole transactions."""
+        return self.embedded and self.writes_anything and self.clients > 1
+
+    # ------------------------------------------------------------ the resources
+
+    @cached_property
+    def cpu(self) -> Cpu:
+        """CPU time."""
+        database: Party | None = "server" if not self.elsewhere else None
+        if self.embedded or self.bare:
+            database = "load"
+        return cpu_time(self, self._each, self.per_s, self.inside, database, taken_share(self.trials))
+
+    @cached_property
+    def disks(self) -> Sequence[Disk]:
+        """As the kernel counted them."""
+        counts_flushes = self.counts_flushes
+        return counted_disks(self.trials, self._lately, self.one_at_a_time, counts_flushes=counts_flushes)
+
+    @cached_property
+    def virtual(self) -> Sequence[Disk]:
+        """As the virtual disks counted themselves."""
+        return virtual_disks(self.trials, self._lately)
+
+    @cached_property
+    def threads(self) -> Threads | None:
+        """None: threads were not sampled."""
+        return threads_of(self.trials, self.clients, self.log_roles, embedded=self.embedded)
+
+    @cached_property
+    def account(self) -> ServerAccount:
+        """What the server counted: levels and totals."""
+        return self._counted("in_all")
+
+    @cached_property
+    def account_per_s(self) -> ServerAccount:
+        """The same in a second."""
+        return self._counted("per_s")
+
+    @cached_property
+    def account_each(self) -> ServerAccount:
+        """The same for a transaction."""
+        return self._counted("each", 1.0 if self.timed is None else self.timed)
+
+    @cached_property
+    def waiting(self) -> Mapping[Limit, float]:
+        """Mean number of sessions that waited, by limit; empty if the server does not report it."""
+        found = self._sessions
+        return {limit: median(one[limit] for one in found) for limit in get_args(Limit)} if found else {}
+
+    @cached_property
+    def waiting_at_all(self) -> float | None:
+        """Mean number of sessions that waited; 0 if the server reports it and nobody did."""
+        return median(sum(one.values()) for one in self._sessions) if self._sessions else None
+
+    @cached_property
+    def _lately(self) -> Sequence[Place]:
+        """The places of the last trial."""
+        return self.own(self.trials[-1].trial.places) or self.places
+
+    @cached_property
+    def _accounts(self) -> Sequence["_Account"]:
+        found = [one.once(_account) for one in self.trials] if self.covers_tables else []
+        return [one for one in found if one is not None]
+
+    @cached_property
+    def _sessions(self) -> Sequence[Mapping[Limit, float]]:
+        sessions = [one.sessions for one in self._accounts if one.sessions is not None]
+        return [
+            {
+                limit: sum(n for name, n in one.items() if limit_of_wait(name) == limit)
+                for limit in get_args(Limit)
+            }
+            for one in sessions
+        ]
+
+    # ------------------------------------------------------------ medians
+
+    def _counted(self, kind: str, factor: float = 1.0) -> ServerAccount:
+        counted = medians([getattr(one, kind) for one in self._accounts])
+        return ServerAccount(**{name: value and value * factor for name, value in counted.items()})
+
+    def _each(self, value: float | None, one: Audited) -> float | None:
+        """Return what of a trial's figure falls to one of its transactions."""
+        amount = _ratio(value, one.load.transactions)
+        return None if amount is None else amount * (1.0 if self.timed is None else self.timed)
+
+    def _of_load(self, figure: Callable[[LoadResult], float | None]) -> float | None:
+        return middle(figure(one.load) for one in self.trials)
+
 
 def observe(gathered: Gathered, cell: Cell) -> Observed | None:
     """Return what was observed in a cell; None if no valid trial counted anything."""
-    side, machine = Side.of(gathered, cell), gathered.machine_of(cell)
-    trials = side.trials
-    if not any(one.trial.usage for one in trials):
-        return None
-    server = machine.server(cell.server) if machine else None
-    family = server.family if server else None
-    facts = of(family) if family else None
-    embedded, log_roles = (facts.embedded, facts.log_roles) if facts else (False, ())
-    bare, clients = not cell.has_server, max(cell.clients, 1)
-    found = trials[-1].trial.places or (machine.places if machine else [])
-    places = [place for place in found if place.storage == cell.storage]
-    settings = {one.name: one.observed for one in trials[0].trial.settings}
-    covers_tables = facts is None or facts.has_commits(side.engine)
-    transactional = not any(one.load.operations or one.load.iterations for one in trials)
-    rates = [one.load.rate for one in trials if one.load.rate]
+    seen = Observed.of(gathered, cell)
+    return seen if _any_counted(seen.trials) else None
 
-    timed = None if transactional else middle(_timed(one) for one in trials)
-    per_s = _of_load(trials, lambda load: _ratio(load.transactions or None, load.seconds))
-    statements = Statements(**medians([vars(one.once(_statements)) for one in trials]))
-    in_line = embedded and side.writes_anything and clients > 1
-    completed_us = latency_us = _of_load(
-        trials, lambda load: load.latency_us.mean if load.latency_us else None
-    )
-    if transactional and (bare or (in_line and completed_us is not None and per_s and not rates)):
-        by_law = clients / per_s * MICRO if per_s else None
-        latency_us = by_law if bare or by_law is None else max(completed_us or 0.0, by_law)
-    queue_us = statements.begin_us if in_line else None
-    if queue_us is not None and latency_us is not None and completed_us is not None:
-        queue_us = latency_us - (completed_us - queue_us)
-    inside = 1 if queue_us is not None else clients
 
-    elsewhere = server is not None and server.address is not None
-    database: Party | None = "load" if embedded or bare else None if elsewhere else "server"
-
-    def each(value: float | None, one: Audited) -> float | None:
-        amount = _ratio(value, one.load.transactions)
-        return None if amount is None else amount * (1.0 if timed is None else timed)
-
-    accounted = trials if covers_tables else []
-    waiting, waiting_at_all = _waiting(accounted)
-    account, account_per_s, account_each = _accounts(accounted, timed)
-    return Observed(
-        **vars(side),
-        family=family,
-        bare=bare,
-        embedded=embedded,
-        elsewhere=elsewhere,
-        log_roles=log_roles,
-        settings=settings,
-        no_commit_waits=family is not None and no_commit_waits(family, settings),
-        covers_tables=covers_tables,
-        rows=next((one.trial.data.rows for one in trials if one.trial.data), None),
-        clients=clients,
-        inside=inside,
-        transactional=transactional,
-        timed=timed,
-        counted_s=middle(one.trial.usage.seconds for one in trials if one.trial.usage),
-        per_s=per_s,
-        latency_us=latency_us,
-        completed_us=completed_us,
-        queue_us=queue_us,
-        own_us=None if latency_us is None else latency_us - (queue_us or 0.0),
-        statements=statements,
-        statement_count=_of_load(trials, lambda load: _ratio(load.statements or None, load.transactions)),
-        commits_per_s=_of_load(trials, _commits_per_s) if side.writes_anything else None,
-        delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
-        rates=rates,
-        replayed=any(one.load.replay for one in trials),
-        workers=next((one.load.client.workers for one in trials if one.load.client), None),
-        loaders=loaders_of(trials),
-        cpu=cpu_time(side, each, per_s, inside, database, taken_share(trials)),
-        disks=counted_disks(trials, places, side.one_at_a_time, counts_flushes=side.counts_flushes),
-        virtual=virtual_disks(trials, places),
-        threads=threads_of(trials, clients, log_roles, embedded=embedded),
-        account=account,
-        account_per_s=account_per_s,
-        account_each=account_each,
-        waiting=waiting,
-        waiting_at_all=waiting_at_all,
-    )
+def _any_counted(trials: Sequence[Audited]) -> bool:
+    return any(one.trial.usage for one in trials)
 
 
 # ---------------------------------------------------------------- the clients' clock
@@ -269,54 +369,30 @@ def _commits_per_s(load: LoadResult) -> float | None:
 # ---------------------------------------------------------------- the server's own account
 
 
-Counted = dict[str, float | None]
+Counts = Mapping[str, float | None]
 """What a server counted, by the names of `ServerAccount`."""
 
 
-def _accounts(trials: Sequence[Audited], timed: float | None) -> list[ServerAccount]:
-    """Return what the server counted: in all, in a second, and for a transaction."""
-    counted = [found for one in trials if (found := one.once(_account)) is not None]
-    in_all, per_s, each = ([one[kind] for one in counted] for kind in range(3))
-    if timed is not None:
-        each = [{name: value and value * timed for name, value in one.items()} for one in each]
-    return [ServerAccount.model_validate(medians(figures)) for figures in (in_all, per_s, each)]
+class _Account(NamedTuple):
+    in_all: Counts
+    per_s: Counts
+    each: Counts
+    """For a transaction."""
+    sessions: Mapping[str, float] | None
+    """Mean number that waited, by the server's own name for what they waited for."""
 
 
-def _account(one: Audited) -> tuple[Counted, Counted, Counted] | None:
+def _account(one: Audited) -> _Account | None:
     usage = one.trial.usage
     if usage is None or usage.account is None:
         return None
     counted = usage.account.model_dump(exclude={"waiting_sessions"}, exclude_none=True)
     if "log_flush_s" in counted:
         counted["log_flush_s"] += counted.get("binlog_flush_s", 0.0)
-    seconds, transactions = usage.seconds, one.load.transactions
-    per_s = {name: _ratio(value, seconds) for name, value in counted.items()}
-    return counted, per_s, {name: _ratio(value, transactions) for name, value in counted.items()}
-
-
-def _waiting(trials: Sequence[Audited]) -> tuple[dict[Limit, float], float | None]:
-    """Return how many sessions waited on average; if the server reports it and nobody waited, that is 0."""
-    accounts = [one.trial.usage.account for one in trials if one.trial.usage and one.trial.usage.account]
-    sessions = [one.waiting_sessions for one in accounts if one.waiting_sessions is not None]
-    by_limit = [
-        {
-            limit: sum(n for name, n in one.items() if limit_of_wait(name) == limit)
-            for limit in get_args(Limit)
-        }
-        for one in sessions
-    ]
-    if not by_limit:
-        return {}, None
-    known = {limit: median(one[limit] for one in by_limit) for limit in get_args(Limit)}
-    return known, median(sum(one.values()) for one in by_limit)
-
-
-# ---------------------------------------------------------------- medians
+    per_s = {name: _ratio(value, usage.seconds) for name, value in counted.items()}
+    each = {name: _ratio(value, one.load.transactions) for name, value in counted.items()}
+    return _Account(counted, per_s, each, usage.account.waiting_sessions)
 
 
 def _ratio(value: float | None, of: float | None) -> float | None:
     return value / of if value is not None and of else None
-
-
-def _of_load(trials: Sequence[Audited], figure: Callable[[LoadResult], float | None]) -> float | None:
-    return middle(figure(one.load) for one in trials)

@@ -95,7 +95,8 @@ def _by_threads(seen: Observed) -> float | None:
     if seen.inside == 1 or seen.threads is None:
         return _flush_by_threads(seen)
     counted = seen.account_per_s
-    logs = ((counted.log_flushes, seen.threads.at_redo), (counted.binlog_groups, seen.threads.at_binlog))
+    redo, binlog = seen.threads.logging(REDO), seen.threads.logging(BINLOG)
+    logs = ((counted.log_flushes, redo), (counted.binlog_groups, binlog))
     times = [found.threads / rate * MICRO if rate else None for rate, found in logs if found.threads]
     known = [one for one in times if one is not None]
     return sum(known) if known and len(known) == len(times) else None
@@ -176,7 +177,7 @@ def flushed_logs(seen: Observed) -> tuple[Role, ...]:
         return seen.log_roles[:1]
     groups = seen.account_per_s.binlog_groups or 0
     counted = groups > 0 and seen.settings.get("sync_binlog") == "1"
-    if not counted and (seen.threads is None or seen.threads.flushing_binlog.share <= SELDOM):
+    if not counted and (seen.threads is None or seen.threads.at(["flushing"], BINLOG).share <= SELDOM):
         return REDO
     relaxed = seen.settings.get("innodb_flush_log_at_trx_commit") in ("0", "2")
     return BINLOG if relaxed else REDO + BINLOG
@@ -237,7 +238,7 @@ def data_reads(seen: Observed) -> Part | None:
     if count is not None and count < SELDOM:
         return None
     timed_s, asked = seen.account_each.page_read_s, seen.account_each.page_reads
-    threads = seen.threads.serving_reads if seen.threads else None
+    threads = seen.threads.serving(["reading"], DATA) if seen.threads else None
     one_us = mean_read_us(disks)
     if timed_s is not None:
         mean_us, source = timed_s * MICRO, say("the server's clock of its page reads")
@@ -266,10 +267,10 @@ def _read_service(disks: Sequence[Disk], count: float | None, mean_us: float) ->
 
 def page_writes(seen: Observed) -> Part | None:
     """Return the time in which clients' own threads write pages, or flush the files that hold them."""
-    if seen.threads is None or seen.threads.serving_writes is None or not seen.per_s:
+    threads = seen.threads.serving(["writing"], DATA) if seen.threads else None
+    if seen.threads is None or threads is None or not seen.per_s:
         return None
-    flushed = 0.0 if "data" in seen.log_roles else seen.threads.serving_flushes or 0.0
-    threads = seen.threads.serving_writes + flushed
+    threads += 0.0 if "data" in seen.log_roles else seen.threads.serving(["flushing"], DATA) or 0.0
     if not threads:
         return None
     source = say("{n:2} of the clients' threads found writing or flushing data", n=threads)
@@ -370,7 +371,7 @@ def _waited_for_cpu(seen: Observed, computed_us: float) -> float | None:
         if "server" in seen.cpu.waited_us:
             known.append(seen.cpu.waited_us["server"])
         elif seen.threads is not None and seen.per_s:
-            known.append(max(seen.threads.computing.threads / seen.per_s * MICRO - computed_us, 0.0))
+            known.append(max(seen.threads.at(["computing"]).threads / seen.per_s * MICRO - computed_us, 0.0))
     return sum(known) if known else None
 
 

@@ -105,8 +105,8 @@ def two_logs_flushed(seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
         says = say(
             "{says}: the redo at {redo} of moments, the binary log at {binlog}",
             says=says,
-            redo=share(seen.threads.flushing_redo.share),
-            binlog=share(seen.threads.flushing_binlog.share),
+            redo=share(seen.threads.at(["flushing"], REDO).share),
+            binlog=share(seen.threads.at(["flushing"], BINLOG).share),
         )
     yield Trouble(
         name="binlog and redo flushing to different disks" if apart else "two flushes a commit",

@@ -51,7 +51,7 @@ def threads_compute(seen: Observed) -> Iterator[Signal]:
     With a single client few are no evidence: a look takes a CPU itself, and the client may have to wait.
     """
     if seen.threads is not None:
-        threads = seen.threads.computing.threads
+        threads = seen.threads.at(["computing"]).threads
         says = say("on average {n:2} threads computed or waited for a CPU", n=threads)
         for signal in by_time("CPU", "threads", threads / seen.inside, says):
             if signal.supports or seen.inside > 1:

@@ -81,7 +81,7 @@ def flushed_by_threads(seen: Observed) -> Iterator[Signal]:
     """Judge at how many moments a thread flushed a log, or wrote it."""
     if seen.threads is None or seen.no_commit_waits:
         return
-    writing = seen.threads.writing_log.share >= SELDOM and not seen.embedded
+    writing = seen.threads.at(["writing"], seen.log_roles).share >= SELDOM and not seen.embedded
     doing = "writing or flushing" if writing else "flushing"
     busy = seen.threads.at_log.share
     says = say("a thread was {doing} the log at {busy} of moments", doing=doing, busy=share(busy))

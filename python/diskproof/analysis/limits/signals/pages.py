@@ -43,7 +43,7 @@ def _reads(seen: Observed, disks: Sequence[Disk], instrument: Instrument) -> Ite
 
 def reads_by_threads(seen: Observed) -> Iterator[Signal]:
     """Count how many of the clients' threads read data."""
-    reading = seen.threads.serving_reads if seen.threads else None
+    reading = seen.threads.serving(["reading"], DATA) if seen.threads else None
     if reading is not None:
         says = say("{n:2} of the clients' threads were reading data on average", n=reading)
         yield from by_time("data reads", "threads", reading / seen.inside, says)
@@ -120,7 +120,7 @@ def _flushes_of_log(seen: Observed, disk: Disk) -> float | None:
     counted = seen.account_per_s.log_flushes
     if counted is not None and disk.flush is not None:
         return counted * (disk.flush.mean_us or 0.0) / MICRO
-    return seen.threads.flushing_log.share if seen.threads else None
+    return seen.threads.at(["flushing"], seen.log_roles).share if seen.threads else None
 
 
 def writes_by_threads(seen: Observed) -> Iterator[Signal]:

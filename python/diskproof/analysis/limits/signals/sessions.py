@@ -40,7 +40,7 @@ def locks_by_threads(seen: Observed) -> Iterator[Signal]:
     """Count how many threads slept while no log was flushed: those who share a flush sleep as well."""
     if seen.threads is None or seen.embedded:
         return
-    asleep = seen.threads.asleep.threads
+    asleep = seen.threads.at(["waiting"]).threads
     says = say("{n:2} threads were asleep for one another on average", n=asleep)
     if asleep / seen.inside <= LITTLE:
         yield against("locks", "threads", says)
@@ -61,7 +61,7 @@ def sessions_wait_for_clients(seen: Observed) -> Iterator[Signal]:
     """Judge by the server's threads whether their clients keep them waiting, beyond the load's own time."""
     if seen.loaders is None or seen.threads is None or not seen.own_us:
         return
-    working = seen.threads.serving
+    working = seen.threads.serving()
     if working is None:
         return
     own = load_generator(seen)
