@@ -47,32 +47,37 @@ def steady(evidence: Evidence) -> Iterator[Said]:
     at = cut.cut_bins if cut.steady else len(series) // 2
     if at < 2:
         return
-    before, after = batch_mean(series[:at]), batch_mean(series[at:])
-    if before.mean <= 0 or after.mean <= 0:
+    before, after = statistics.fmean(series[:at]), statistics.fmean(series[at:])
+    if before <= 0 or after <= 0:
         return
-    apart = abs(after.mean - before.mean) > before.half_width + after.half_width
-    change = after.mean / before.mean - 1
-    bin_s = evidence.interval_s or load.known_seconds / len(series)
+    change, usual = after / before - 1, (load.transactions_per_s or before) if cut.steady else before
+    if abs(after / usual - 1) <= evidence.plan.same_within or not _apart(series[:at], series[at:]):
+        return
     if cut.steady:
-        biased = abs(after.mean / (load.transactions_per_s or before.mean) - 1) > evidence.plan.same_within
-        if apart and biased:
-            yield warning(
-                "the first {time} of the measured phase still belong to the warm-up: throughput after them "
-                "changes by {change:+.0f}",
-                say(
-                    "`warm_up_s = {least:most}` or more in `{table}`",
-                    least=evidence.plan.phases_of(evidence.cell).warm_up_s + at * bin_s,
-                    table=evidence.table,
-                ),
-                time=seconds(at * bin_s),
-                change=share(change),
-            )
-    elif apart and abs(change) > evidence.plan.same_within:
+        bin_s = evidence.interval_s or load.known_seconds / len(series)
+        yield warning(
+            "the first {time} of the measured phase still belong to the warm-up: throughput after them "
+            "changes by {change:+.0f}",
+            say(
+                "`warm_up_s = {least:most}` or more in `{table}`",
+                least=evidence.plan.phases_of(evidence.cell).warm_up_s + at * bin_s,
+                table=evidence.table,
+            ),
+            time=seconds(at * bin_s),
+            change=share(change),
+        )
+    else:
         yield warning(
             "throughput never became steady: it changes by {change:+.0f} from the first half of the measured "
             "phase to the second",
             change=share(change),
         )
+
+
+def _apart(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Tell whether two parts of a series differ by more than their scatter."""
+    one, other = batch_mean(before), batch_mean(after)
+    return abs(other.mean - one.mean) > one.half_width + other.half_width
 
 
 def untold_intervals(series: Sequence[float], needed: int) -> Untold:

@@ -96,7 +96,7 @@ class Message(_Part):
 
     def __hash__(self) -> int:
         """Return a hash, so that messages can be grouped."""
-        return hash((self.form, self.text))
+        return hash((self.form, frozenset(self.values.items())))
 
 
 Item = Quantity | Range | Message | str
