@@ -196,6 +196,7 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path
     done = diskproof_here(tmp_path, "crash", "study.toml", "--cuts", "5", "--resume")  # beyond its end
     assert done.returncode == 0, done.stderr
     assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 10
+    assert max(cut.timings.turn_s for cut in run_of(tmp_path).cuts()) > 0.1, "one load at a time"
     assert "10 of 10 cuts" in done.stdout
     assert sorted(path.name for path in (run_of(tmp_path).path / "cuts").glob("c*")) == sorted(
         cut.id for cut in run_of(tmp_path).cuts() if cut.evidence

@@ -185,14 +185,14 @@ def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wear
         ("cuts = 4", "cuts = 4\nat_once = 5\nstates = 9", 2, 1),
         ('ram = "1 GiB"', 'directory = "/mnt"', 2, 1),
         ("[crash]", "[design]\ndilation = 2\n[crash]", 2, 1),
-        ("[crash]", f"{WORKLOAD}[crash]", 2, 1),
+        ("[crash]", f"{WORKLOAD}[crash]", 2, 2),
         ("[crash]\n", f"{WORKLOAD}[crash]\nat_once = 5\n", 2, 5),
-        ('["kill", "power"]', f'["power"]\n{WITHIN}', 2, 1),
+        ('["kill", "power"]', f'["power"]\n{WITHIN}', 2, 2),
         ('["kill", "power"]', f'["power"]\nat_once = 5\n{WITHIN}', 2, 5),
         ('["kill", "power"]', f'["power"]\n{WITHIN.replace("within_s = 1", "")}', 2, 3),
     ],
 )
-def test_cuts_are_made_at_once_if_each_can_have_its_own_disks_and_none_is_timed(
+def test_cuts_are_made_at_once_if_each_can_have_its_own_disks_and_fewer_if_they_are_timed(
     old: str, new: str, cpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cpus)))

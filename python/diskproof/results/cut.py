@@ -126,6 +126,8 @@ class CutTimings(Record):
 
     restore_s: float = 0.0
     start_s: float = 0.0
+    turn_s: float = 0.0
+    """Waiting until the clients of another cut have ended."""
     load_s: float = 0.0
     cut_s: float = 0.0
     """From the cut until the disks are there again, unmounted and with what survived."""

@@ -1,6 +1,7 @@
 """What all trials of a run share."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +61,8 @@ class Bench:
     """The machines of the load; None: it runs on this one."""
     lane: int = 1
     """Which of the cuts that are made at once have this bench."""
+    turn: AbstractContextManager[object] = field(default_factory=nullcontext)
+    """Held while the clients of a cut commit: others start and recover meanwhile."""
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
     """Extra time of virtual disks, by name, while clients are at work."""
 

@@ -101,8 +101,7 @@ class CutAttempt(Steps):
     @property
     def steps(self) -> list[Callable[[], None]]:
         """What it does, in this order."""
-        until_death = [self.restore, self.start, self.load, self.die, self.come_back]
-        return [*until_death, self.recover, self.verify]
+        return [self.restore, self.start, self.live, self.come_back, self.recover, self.verify]
 
     def restore(self) -> None:
         """Put the loaded database into place; from now on the disks account for bytes at risk."""
@@ -126,6 +125,13 @@ class CutAttempt(Steps):
             self._running = start_in_own_time(self.bench, self.kind, self.cell, dirs, self._asked)
             check_follows(self._running, self.bench.time)
         self.lap("start_s")
+
+    def live(self) -> None:
+        """Commit until death, when it is this cut's turn."""
+        with self.bench.turn:
+            self.lap("turn_s")
+            self.load()
+            self.die()
 
     def load(self) -> None:
         """Let the clients commit, on disks that take their modelled time, until the random moment."""

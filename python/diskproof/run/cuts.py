@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 
 from diskproof.crash import evidence
 from diskproof.refusal import RefusalError
@@ -216,6 +216,8 @@ def _check_sense(made: Sequence[CutTrial]) -> None:
 @contextmanager
 def lanes(bench: Bench, plan: Cuts, count: int) -> Iterator[list[Bench]]:
     """Yield the bench, and as many beside it as make up `count`; these are given back at the end."""
+    # A load of all clients takes the CPUs that it gets; a start or a recovery mostly waits for its disk.
+    bench = replace(bench, turn=BoundedSemaphore((count + 1) // 2))
     with ExitStack() as stack:
         yield [bench, *(_beside(bench, plan, number, stack) for number in range(2, count + 1))]
 

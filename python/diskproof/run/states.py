@@ -44,7 +44,7 @@ class StatesAttempt(CutAttempt):
     @property
     def steps(self) -> list[Callable[[], None]]:
         """What it does, in this order."""
-        return [self.restore, self.start, self.load, self.die, self.come_back, self.search]
+        return [self.restore, self.start, self.live, self.come_back, self.search]
 
     def restore(self) -> None:
         """Refuse a layout of several disks: a state would be one of each."""

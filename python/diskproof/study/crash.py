@@ -81,9 +81,9 @@ class CrashChoice(OfLevels):
         None,
         ge=1,
         le=MOST_AT_ONCE,
-        description="Cuts side by side, on own disks and shared CPUs. Default: 3, fewer if memory is short; "
-        "1 with workloads, `within_s`, `[program]`, `states`, `dilation`, hosts, one CPU, or places not in "
-        "memory",
+        description="Cuts side by side, on own disks and shared CPUs; at most half of them, rounded up, are "
+        "under load. Default: 3, fewer if memory is short; 2 with workloads or `within_s`; 1 with "
+        "`[program]`, `states`, `dilation`, hosts, one CPU, or places not in memory",
     )
     ways: Annotated[
         Annotated[list[Way], Field(min_length=1), Distinct, Tag(LIST)]
