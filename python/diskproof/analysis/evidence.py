@@ -51,11 +51,6 @@ class Side:
         return [one.trial.data for one in self.trials if one.trial.data]
 
     @cached_property
-    def engine(self) -> str | None:
-        """Storage engine of the tables, if the server has several."""
-        return next((one.engine or one.job_engine for one in self.data), None)
-
-    @cached_property
     def data_bytes(self) -> int | None:
         """Size of the data set; None for a job, which makes its own."""
         return next((one.data_bytes for one in self.data), None) if self.transactional else None
@@ -91,11 +86,6 @@ class Side:
         held = any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in self.trials)
         return (held and len(self.machine.held_cpus)) or _cpus(self.machine) if self.machine else None
 
-    @cached_property
-    def disks_apart(self) -> bool:
-        """Whether virtual disks used other CPUs."""
-        return self.machine is not None and 0 < len(self.machine.held_cpus) < self.machine.cpus
-
     # ------------------------------------------------------------ the disks
 
     def own(self, places: Iterable[Place]) -> list[Place]:
@@ -104,14 +94,20 @@ class Side:
 
     @cached_property
     def places(self) -> Sequence[Place]:
-        """The places of its storage by the machine's first facts: a resumed run has other loop devices."""
+        """The places of its storage by the machine's first facts."""
         return self.own(self.machine.places if self.machine else ())
+
+    @cached_property
+    def lately(self) -> Sequence[Place]:
+        """The same by the last trial that has them: a resumed run has other loop devices."""
+        told = next((one.trial.places for one in reversed(self.trials) if one.trial.places), ())
+        return self.own(told) if told else self.places
 
     @cached_property
     def one_at_a_time(self) -> frozenset[str]:
         """Disks that serve one request at a time: busy all the time, they can do no more."""
-        lately = self.own(place for one in self.trials for place in one.trial.places)
-        return _one_at_a_time(lately or self.places, self.machine)
+        told = self.own(place for one in self.trials for place in one.trial.places)
+        return _one_at_a_time(told or self.places, self.machine)
 
     @cached_property
     def counts_flushes(self) -> bool:
@@ -169,7 +165,7 @@ def medians(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _one_at_a_time(places: Sequence[Place], machine: Machine | None) -> frozenset[str]:
-    """Return the kernel names of the disks that serve one request at a time.
+    """Return the names of the disks that serve one request at a time, the kernel's and those of virtual ones.
 
     Hypervisors call most of their disks spinning; such a disk has no model of its own.
     """
@@ -183,4 +179,6 @@ def _one_at_a_time(places: Sequence[Place], machine: Machine | None) -> frozense
     disks = [(place.device, place.virtual) for place in places if place.device]
     members = [member for place in places if place.pool for member in place.pool.members]
     disks += [(member.device, member.virtual) for member in members]
-    return frozenset(name for device, virtual in disks if serial(device, virtual) for name in device.counted)
+    kernels = [name for device, virtual in disks if serial(device, virtual) for name in device.counted]
+    own = [disk.name for place in places for disk in place.virtual_disks if disk.one_at_a_time]
+    return frozenset([*kernels, *own])

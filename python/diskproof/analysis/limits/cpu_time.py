@@ -65,7 +65,8 @@ def cpu_time(
     used_us = parties(_cpu_s)
     if database is None:
         return Cpu(used_us, parties(_waited_s), taken)
-    apart = {"disks"} if side.disks_apart else set()
+    machine = side.machine
+    apart = {"disks"} if machine and 0 < len(machine.held_cpus) < machine.cpus else set()
     apart |= {"load"} if any(one.trial.load_hosts for one in side.trials) else set()
     shared = {party: used for party, used in used_us.items() if party not in apart}
     all_us = sum(shared.values()) if database in used_us else None

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.observed import observe
+from diskproof.analysis.limits.observed import Observed, observe
 from diskproof.analysis.limits.records import Difference, Split
 from diskproof.analysis.limits.split import split_of
-from diskproof.families import of
 from diskproof.families.durability import awaited_flush
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
@@ -47,26 +46,18 @@ def difference_between(pairs: Sequence[tuple[Split, Split]]) -> Difference:
 
 def flush_spared(gathered: Gathered, cell: Cell, baseline: Cell) -> bool:
     """Tell whether commits of `baseline` wait for a disk's flush, and those of `cell` do not."""
-    waits = [_no_commit_waits(gathered, one) for one in (cell, baseline)] == [True, False]
-    return waits and not _logs_in_memory(gathered, baseline)
+    ours, theirs = (gathered.once(observe, one) for one in (cell, baseline))
+    if ours is None or theirs is None or _awaits_flush(ours) is not False or not _awaits_flush(theirs):
+        return False
+    return not any(one.in_memory for one in theirs.places if one.role in theirs.log_roles)
 
 
-def _logs_in_memory(gathered: Gathered, cell: Cell) -> bool:
-    """Tell whether no commit of a cell can be durable, because a log lies in main memory."""
-    machine = gathered.machine_of(cell)
-    facts = machine.server(cell.server) if machine else None
-    roles = of(facts.family).log_roles if facts and facts.family else ()
-    places = machine.places if machine else []
-    return any(one.in_memory for one in places if one.storage == cell.storage and one.role in roles)
-
-
-def _no_commit_waits(gathered: Gathered, cell: Cell) -> bool | None:
-    """Tell whether no commit of a cell waits for a flush; None: nothing commits, or it is not known."""
-    seen = gathered.once(observe, cell)
-    if seen is None or seen.family is None or not seen.writes_anything:
+def _awaits_flush(seen: Observed) -> bool | None:
+    """Tell whether commits of a cell wait for a flush; None: nothing commits, or it is not known."""
+    if seen.family is None or not seen.writes_anything:
         return None
     awaited = awaited_flush(seen.family, seen.settings)
-    return None if awaited is None else awaited == "nothing"
+    return None if awaited is None else awaited != "nothing"
 
 
 def _splits(gathered: Gathered, cell: Cell) -> dict[int, Split]:

@@ -1,12 +1,12 @@
 """The disks below a cell's storage, as the kernel counted them and as virtual disks counted themselves."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from diskproof.analysis.evidence import medians, middle
+from diskproof.analysis.evidence import Side, medians, middle
 from diskproof.analysis.gather import Audited
 from diskproof.analysis.limits.thresholds import AT_ONCE
-from diskproof.results.machine import Place
 from diskproof.results.record import Role
 from diskproof.results.usage import RequestsServed
 
@@ -60,86 +60,76 @@ class Disk:
         return (self.flush.present or 0.0) if self.flush else 0.0
 
 
-def counted_disks(
-    trials: Sequence[Audited],
-    places: Sequence[Place],
-    one_at_a_time: Collection[str],
-    *,
-    counts_flushes: bool,
-) -> list[Disk]:
+def counted_disks(side: Side) -> list[Disk]:
     """Return the disks as the kernel counted them.
 
     These are the last trial's: a resumed run had others by name before, which must not count twice.
     """
-    last = next((one.trial.usage for one in reversed(trials) if one.trial.usage), None)
-    found = []
-    for name in sorted(last.devices if last else ()):
-        counted = [seen[name] for one in trials if name in (seen := one.once(_counted))]
-        flushes = [flush for *_, flush in counted if flush]
-        found.append(
-            Disk(
-                name=name,
-                roles=_roles(place for place in places if name in place.counted),
-                one_at_a_time=name in one_at_a_time,
-                busy=middle(busy for busy, *_ in counted),
-                read=_middle(read for _, read, _, _ in counted),
-                write=_middle(write for _, _, write, _ in counted),
-                flush=_middle(flushes) if flushes and counts_flushes else None,
-            )
-        )
-    return found
+    last = next((one.trial.usage for one in reversed(side.trials) if one.trial.usage), None)
+    return [_disk(side, name, _counted) for name in sorted(last.devices if last else ())]
 
 
-def _counted(trial: Audited) -> dict[str, tuple[float, Requests, Requests, Requests | None]]:
-    """Return how busy each disk was in a trial, and its reads, writes and flushes, if they were counted."""
+def virtual_disks(side: Side) -> list[Disk]:
+    """Return the virtual disks as they counted themselves."""
+    names = {use.name for one in side.trials for use in one.trial.virtual_disks}
+    return [_disk(side, name, _served) for name in sorted(names)]
+
+
+class _Counts(NamedTuple):
+    """One disk in a trial."""
+
+    busy: float | None
+    read: Requests
+    write: Requests
+    flush: Requests | None
+
+
+def _disk(side: Side, name: str, of_trial: Callable[[Audited], Mapping[str, _Counts]]) -> Disk:
+    counts = [seen[name] for one in side.trials if name in (seen := one.once(of_trial))]
+    flushes = [one.flush for one in counts if one.flush] if side.counts_flushes or of_trial is _served else []
+    here = (one for one in side.lately if name in (*one.counted, *(disk.name for disk in one.virtual_disks)))
+    return Disk(
+        name=name,
+        roles=tuple(dict.fromkeys(place.role for place in here)),
+        one_at_a_time=name in side.one_at_a_time,
+        busy=middle(one.busy for one in counts),
+        read=_middle([one.read for one in counts]),
+        write=_middle([one.write for one in counts]),
+        flush=_middle(flushes) if flushes else None,
+    )
+
+
+def _middle(requests: Sequence[Requests]) -> Requests:
+    return Requests(**medians([vars(one) for one in requests]))
+
+
+def _counted(trial: Audited) -> Mapping[str, _Counts]:
+    """Return what the kernel counted of each disk in a trial."""
     usage = trial.trial.usage
     if usage is None or not usage.seconds:
         return {}
-    whole_s = usage.seconds
+
+    def of(number: int, spent_s: float | None, size_bytes: int) -> Requests:
+        return Requests(
+            present=None if spent_s is None else spent_s / usage.seconds,
+            per_s=number / usage.seconds,
+            mean_us=spent_s / number * MICRO if spent_s is not None and number else None,
+            mean_bytes=size_bytes / number if number and size_bytes else None,
+        )
+
     return {
-        name: (
-            min(one.busy_s / whole_s, 1.0),
-            _requests(one.reads, one.read_s, one.read_bytes, whole_s),
-            _requests(one.writes, one.write_s, one.written_bytes, whole_s),
-            None if one.flushes is None else _requests(one.flushes, one.flush_s, 0, whole_s),
+        name: _Counts(
+            min(one.busy_s / usage.seconds, 1.0),
+            of(one.reads, one.read_s, one.read_bytes),
+            of(one.writes, one.write_s, one.written_bytes),
+            None if one.flushes is None else of(one.flushes, one.flush_s, 0),
         )
         for name, one in usage.devices.items()
     }
 
 
-def _requests(number: int, spent_s: float | None, size_bytes: int, whole_s: float) -> Requests:
-    return Requests(
-        present=None if spent_s is None else spent_s / whole_s,
-        per_s=number / whole_s,
-        mean_us=spent_s / number * MICRO if spent_s is not None and number else None,
-        mean_bytes=size_bytes / number if number and size_bytes else None,
-    )
-
-
-def virtual_disks(trials: Sequence[Audited], places: Sequence[Place]) -> list[Disk]:
-    """Return the virtual disks as they counted themselves."""
-    facts = {disk.name: disk for place in places for disk in place.virtual_disks}
-    found = []
-    for name in sorted({use.name for one in trials for use in one.trial.virtual_disks}):
-        served = [use for one in trials for disk, *use in one.once(_served) if disk == name]
-        found.append(
-            Disk(
-                name=name,
-                roles=_roles(
-                    place for place in places if name in {disk.name for disk in place.virtual_disks}
-                ),
-                one_at_a_time=name in facts and facts[name].one_at_a_time,
-                busy=None,
-                read=_middle(read for read, _, _ in served),
-                write=_middle(write for _, write, _ in served),
-                flush=_middle(flush for _, _, flush in served),
-            )
-        )
-    return found
-
-
-def _served(trial: Audited) -> list[tuple[str, Requests, Requests, Requests]]:
-    """Return the name of each virtual disk of a trial, and its reads, writes and flushes."""
+def _served(trial: Audited) -> Mapping[str, _Counts]:
+    """Return what each virtual disk counted in a trial."""
 
     def of(served: RequestsServed, whole_s: float) -> Requests:
         mean_us = served.latency_us.mean if served.latency_us else None
@@ -151,15 +141,11 @@ def _served(trial: Audited) -> list[tuple[str, Requests, Requests, Requests]]:
             mean_bytes=served.bytes / served.requests if served.requests and served.bytes else None,
         )
 
-    return [
-        (use.name, of(use.read, use.seconds), of(use.write, use.seconds), of(use.flush, use.seconds))
+    return {
+        use.name: _Counts(None, *(of(kind, use.seconds) for kind in (use.read, use.write, use.flush)))
         for use in trial.trial.virtual_disks
         if use.seconds
-    ]
-
-
-def _middle(requests: Iterable[Requests]) -> Requests:
-    return Requests(**medians([vars(one) for one in requests]))
+    }
 
 
 def holding(disks: Iterable[Disk], roles: Collection[Role]) -> list[Disk]:
@@ -188,6 +174,3 @@ def named(disks: Sequence[Disk]) -> str:
     """Return the names of disks: ``vda and vdb``."""
     return " and ".join(one.name for one in disks)
 
-
-def _roles(places: Iterable[Place]) -> tuple[Role, ...]:
-    return tuple(dict.fromkeys(place.role for place in places))

@@ -22,7 +22,6 @@ from diskproof.families import Family, limit_of_wait, of
 from diskproof.families.durability import no_commit_waits
 from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
-from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
 from diskproof.results.usage import Party, ServerAccount
@@ -94,12 +93,8 @@ class Observed(Side):
     @cached_property
     def covers_tables(self) -> bool:
         """Whether the server's log and account cover the tables under test; they do not cover MyISAM's."""
-        return self.family is None or of(self.family).has_commits(self.engine)
-
-    @cached_property
-    def rows(self) -> int | None:
-        """Rows of the data set."""
-        return next((one.rows for one in self.data), None)
+        engine = next((one.engine or one.job_engine for one in self.data), None)
+        return self.family is None or of(self.family).has_commits(engine)
 
     # ------------------------------------------------------------ the load
 
@@ -192,11 +187,6 @@ class Observed(Side):
         return [one.load.rate for one in self.trials if one.load.rate]
 
     @cached_property
-    def replayed(self) -> bool:
-        """Whether it is a log's load."""
-        return any(one.load.replay for one in self.trials)
-
-    @cached_property
     def workers(self) -> int | None:
         """Threads of the load generator."""
         return next((one.load.client.workers for one in self.trials if one.load.client), None)
@@ -224,13 +214,12 @@ class Observed(Side):
     @cached_property
     def disks(self) -> Sequence[Disk]:
         """As the kernel counted them."""
-        counts_flushes = self.counts_flushes
-        return counted_disks(self.trials, self._lately, self.one_at_a_time, counts_flushes=counts_flushes)
+        return counted_disks(self)
 
     @cached_property
     def virtual(self) -> Sequence[Disk]:
         """As the virtual disks counted themselves."""
-        return virtual_disks(self.trials, self._lately)
+        return virtual_disks(self)
 
     @cached_property
     def threads(self) -> Threads | None:
@@ -262,11 +251,6 @@ class Observed(Side):
     def waiting_at_all(self) -> float | None:
         """Mean number of sessions that waited; 0 if the server reports it and nobody did."""
         return median(sum(one.values()) for one in self._sessions) if self._sessions else None
-
-    @cached_property
-    def _lately(self) -> Sequence[Place]:
-        """The places of the last trial."""
-        return self.own(self.trials[-1].trial.places) or self.places
 
     @cached_property
     def _accounts(self) -> Sequence["_Account"]:

@@ -121,7 +121,8 @@ def two_logs_flushed(seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
 
 def one_hot_row(seen: Observed, _: Limit | None) -> Iterator[Trouble]:
     """Find lock waits of many clients on few rows."""
-    waited_s, latency, rows = seen.account_each.lock_wait_s, seen.latency_us, seen.rows
+    waited_s, latency = seen.account_each.lock_wait_s, seen.latency_us
+    rows = next((one.rows for one in seen.data), None)
     if waited_s is None or not latency or rows is None or seen.clients < 2:
         return
     if waited_s * MICRO / latency < LITTLE or rows >= FEW_ROWS * seen.clients:

@@ -131,7 +131,7 @@ def why_not(seen: Observed) -> Message | None:
         return say("the server is not known")
     if seen.rates:
         return say("the study sets its rate; record it without `rate`")
-    if seen.replayed:
+    if any(one.load.replay for one in seen.trials):
         return say("a log's sessions rest between transactions; replay it on a virtual disk instead")
     if seen.elsewhere:
         return say(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.cells import answer_cell
+from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered, as_one
 from diskproof.analysis.limits.disks import Disk
 from diskproof.analysis.limits.observed import observe
@@ -104,9 +105,7 @@ def _flushes(disks: Sequence[Disk], per_s: float) -> float | None:
 
 def _recorded_on(gathered: Gathered, cell: Cell, devices: Mapping[str, str]) -> tuple[str, int] | Message:
     """Return the model of the cell's disk and the bytes of it that were used, or why there is none."""
-    lately = next((one.trial.places for one in reversed(gathered.valid(cell)) if one.trial.places), [])
-    machine = gathered.machine_of(cell)
-    found = [one for one in (lately or (machine.places if machine else [])) if one.storage == cell.storage]
+    found = Side.of(gathered, cell).lately
     if not found:
         return say("it is not known where its files were")
     if len({one.device_number for one in found}) > 1 or any(one.pool for one in found):
