@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
@@ -275,7 +275,7 @@ class RunFolder:
 
     def _every(self, name: str, record: type[Kept]) -> Iterator[Kept]:
         known: _Known | None = None
-        shared: dict[object, Record] = {}
+        shared: dict[object, Any] = {}
         for number, line in enumerate(self._lines(name), start=1):
             one = self._parsed(record, f"{name}, line {number},", line)
             _share(one, shared)
@@ -351,17 +351,18 @@ class RunFolder:
             os.truncate(self.path / name, self._read(name).rfind(b"\n") + 1)
 
 
-OFTEN_EQUAL = ("settings", "open_files", "places")
-"""Lists of which most trials of a cell have the same parts: two thirds of a record."""
+WHOLE = frozenset({"settings", "places"})
+"""Lists that most trials of a cell have alike: with `open_files`, of whose parts most are alike, two thirds of a
+record."""
 
 
-def _share(record: Record, known: dict[object, Record]) -> None:
+def _share(record: Record, known: dict[object, Any]) -> None:
     """Let a record have the parts of an earlier one where they are equal: thousands need far less memory."""
-    for name in OFTEN_EQUAL:
-        parts = getattr(record, name, [])
-        # Places have parts of their own, and only their text can be looked for.
-        keys = [one.model_dump_json() if name == "places" else (name, *vars(one).values()) for one in parts]
-        parts[:] = [known.setdefault(key, one) for key, one in zip(keys, parts, strict=True)]
+    alike = known.setdefault(record.model_dump_json(include=WHOLE), record)
+    for name in WHOLE & record.model_fields_set:
+        getattr(record, name)[:] = getattr(alike, name)
+    files = getattr(record, "open_files", [])
+    files[:] = [known.setdefault(tuple(vars(one).values()), one) for one in files]
 
 
 @dataclass(frozen=True)

@@ -184,10 +184,11 @@ def _forms(value: Value) -> Hashable:
 
 def together(messages: Sequence[Message]) -> Message:
     """Return one message for several that are equal `without_figures`: `ranged`, or the first, counted."""
-    whole = ranged(messages)
+    different = list(dict.fromkeys(messages))
+    whole = ranged(different)
     if whole is not None:
         return whole
-    return say(_FIRST, first=messages[0], number=len(set(messages)))
+    return say(_FIRST, first=different[0], number=len(different))
 
 
 _FIRST = "{first} (the first of {number} that differ in their figures)"
