@@ -89,8 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         gc.disable()  # it would walk over millions of figures again and again; the process ends soon
     code = call(sys.argv[1:] if arguments is None else arguments, apart=True)
     if code == INTERRUPTED or inside():
-        # Python ends by SIGINT if the interruption came during an `exec`, although it was caught; in the fence
-        # it would give back millions of figures one by one.
+        # Python ends by SIGINT if the interruption came during an `exec`, although it was caught. In
+        # the fence it would give back millions of figures one by one.
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

@@ -351,9 +351,9 @@ class RunFolder:
             os.truncate(self.path / name, self._read(name).rfind(b"\n") + 1)
 
 
-WHOLE = frozenset({"settings", "places"})
-"""Lists that most trials of a cell have alike: with `open_files`, of whose parts most are alike, two thirds of a
-record."""
+WHOLE = {"settings", "places"}
+"""Lists that most trials of a cell have alike: with `open_files`, of which most parts are alike, they are two
+thirds of a record."""
 
 
 def _share(record: Record, known: dict[object, Any]) -> None:

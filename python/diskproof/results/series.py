@@ -64,7 +64,7 @@ class SeriesWriter:
         self._path = path
         self._scratch = path.with_name(path.name + ".partial")
         with writing(path):
-            self._writer = pq.ParquetWriter(self._scratch, series_schema(), compression="zstd")
+            self._writer = pq.ParquetWriter(self._scratch, series_schema(), compression="lz4")
         self._waiting: list[Row] = []
         self._lock = threading.Lock()
         self._closed = False

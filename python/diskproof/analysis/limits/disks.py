@@ -173,4 +173,3 @@ def mean_read_us(disks: Sequence[Disk]) -> float | None:
 def named(disks: Sequence[Disk]) -> str:
     """Return the names of disks: ``vda and vdb``."""
     return " and ".join(one.name for one in disks)
-

@@ -150,7 +150,7 @@ class Observed(Side):
 
     @cached_property
     def queue_us(self) -> float | None:
-        """What a transaction of SQLite waits for other writers: all but what completed ones took after BEGIN."""
+        """What a transaction of SQLite waits for others: all but what completed ones took after BEGIN."""
         begin_us = self.statements.begin_us if self._in_line else None
         if begin_us is None or self.latency_us is None or self.completed_us is None:
             return begin_us
