@@ -82,7 +82,7 @@ class CrashChoice(OfLevels):
         ge=1,
         le=MOST_AT_ONCE,
         description="Cuts side by side, on own disks and shared CPUs; at most half of them, rounded up, are "
-        "under load. Default: 3, fewer if memory is short; 2 with workloads or `within_s`; 1 with "
+        "under load. Default: 3, fewer if memory is short; 2 with workloads; 1 with `within_s`, "
         "`[program]`, `states`, `dilation`, hosts, one CPU, or places not in memory",
     )
     ways: Annotated[

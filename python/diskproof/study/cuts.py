@@ -93,11 +93,12 @@ def _at_once(study: Study, crash: CrashChoice, storages: Iterable[str]) -> int:
             f"`at_once` needs storages that can be made several times, and `{shared[0]}` has a place that "
             "is there only once: leave `at_once` out, or use virtual disks"
         )
-    # A program may use a fixed port, or a file in /tmp. Speed, and the time within which something is lost,
-    # are those of a load that shares the CPUs with no other load.
-    alone = shared or study.program or study.design.slower > 1 or len(usable()) < 2
-    measures = study.workloads or any(one.within_s is not None for one in crash.documented)
-    return 1 if crash.states else crash.at_once or (1 if alone else 2 if measures else USUAL_AT_ONCE)
+    # The time within which something is lost is that of a cut that has the CPUs to itself. A program may use
+    # a fixed port, or a file in /tmp.
+    within = any(one.within_s is not None for one in crash.documented)
+    alone = shared or within or study.program or study.design.slower > 1 or len(usable()) < 2
+    # With two, one load has the CPUs but for the other's recovery.
+    return 1 if crash.states else crash.at_once or (1 if alone else 2 if study.workloads else USUAL_AT_ONCE)
 
 
 def _cells(study: Study, crash: CrashChoice) -> list[Cell]:
