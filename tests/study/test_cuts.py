@@ -187,7 +187,7 @@ def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wear
         ("[crash]", "[design]\ndilation = 2\n[crash]", 2, 1),
         ("[crash]", f"{WORKLOAD}[crash]", 2, 2),
         ("[crash]\n", f"{WORKLOAD}[crash]\nat_once = 5\n", 2, 5),
-        ('["kill", "power"]', f'["power"]\n{WITHIN}', 2, 2),
+        ('["kill", "power"]', f'["power"]\n{WITHIN}', 2, 1),
         ('["kill", "power"]', f'["power"]\nat_once = 5\n{WITHIN}', 2, 5),
         ('["kill", "power"]', f'["power"]\n{WITHIN.replace("within_s = 1", "")}', 2, 3),
     ],
