@@ -11,6 +11,7 @@ from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, extrapolated, with_bounds
 from diskproof.results.plan import Metric
 from diskproof.stats.grouping import grouped
+from diskproof.wording.numbers import sentence_case
 
 PANEL_HEIGHT_PX = 260
 
@@ -29,14 +30,11 @@ class Measure:
     name: str
     title: str
     unit: str
-    described: str
 
 
-THROUGHPUT = Measure(
-    "transactions_per_s", "throughput", "Throughput", "transactions/s", "Transactions per second"
-)
-REQUESTS = Measure("requests_per_s", "requests", "Requests", "requests/s", "Requests per second")
-SECONDS = Measure("seconds", "seconds", "Seconds of the job", "seconds", "Seconds of the whole job")
+THROUGHPUT = Measure("transactions_per_s", "throughput", "Throughput", "transactions/s")
+REQUESTS = Measure("requests_per_s", "requests", "Requests", "requests/s")
+SECONDS = Measure("seconds", "seconds", "Seconds of the job", "seconds")
 
 
 def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | None:
@@ -69,7 +67,7 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
         title, by = measure.title, "of each cell"
         panels = (_by_cell(rows, encoding, figures, measure),)
     wide = "; the axis is logarithmic" if parts.is_wide(figures) else ""
-    caption = f"{measure.described} {by}. Bars: {confidence(analysis)} intervals{wide}."
+    caption = f"{sentence_case(measure.unit)} {by}. Bars: {confidence(analysis)} intervals{wide}."
     keys = parts.keys(analysis, encoding, panels)
     if any(row["low"] is not None for row in rows):
         keys = (*keys, Key(f"bar: {confidence(analysis)} interval"))

@@ -61,7 +61,7 @@ def operations(analysis: Analysis) -> list[tuple[str, Table]]:
 def _operations(analysis: Analysis, cells: Sequence[Cell]) -> Table:
     rows = [row for row in analysis.operations if any(one.id in row.cells for one in cells)]
     varying = [factor for factor in analysis.varying if len({one.level(factor) for one in cells}) > 1]
-    titles = [_title(cell_words(cell, varying)) for cell in cells]
+    titles = [f"{name} s" if (name := cell_words(cell, varying)) else "Seconds" for cell in cells]
     has_ratio = any(row.ratio for row in rows)
     return table(
         rows,
@@ -79,10 +79,6 @@ def _operations(analysis: Analysis, cells: Sequence[Cell]) -> Table:
         label="Seconds of each operation in every cell",
         heads=2,
     )
-
-
-def _title(cell: str) -> str:
-    return f"{cell} s" if cell else "Seconds"
 
 
 def _planned(found: Sequence[OperationFigure]) -> str:

@@ -86,5 +86,4 @@ def proofs(analysis: Analysis, found: Limits) -> Table:
 
 
 def _predicted(proof: ProofAnswer) -> str:
-    band = f"{number(proof.predicted_low)} to {number(proof.predicted_high)}"
-    return f"{number(proof.predicted_ratio)} ({band})"
+    return f"{number(proof.predicted_ratio)} ({number(proof.predicted_low)} to {number(proof.predicted_high)})"

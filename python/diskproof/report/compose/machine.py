@@ -8,7 +8,7 @@ from diskproof.report.compose.names import is_given
 from diskproof.report.compose.tables import table
 from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.report.intervals import confidence
-from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
+from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.results.profile import ProfileMachine
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, duration, percent, size
@@ -101,16 +101,11 @@ def _device_name(place: Place) -> str:
     if place.device:
         return " ".join(filter(None, (place.device.name, place.device.model)))
     if place.pool:
-        return _pool_name(place.pool)
+        members = [f"{one.part} on {one.device.name} ({one.disk})" for one in place.pool.members]
+        return f"{place.pool.flavour} pool: {', '.join(members)}"
     if place.virtual:
         return f"virtual: {place.virtual.title}"
     return "main memory" if place.kind == "ram" else "no single device"
-
-
-def _pool_name(pool: PoolFacts) -> str:
-    """Return what a pool is made of: ``zfs-fuse pool: data on loop0 (seagate), log on loop2 (ocz)``."""
-    members = ", ".join(f"{member.part} on {member.device.name} ({member.disk})" for member in pool.members)
-    return f"{pool.flavour} pool: {members}"
 
 
 def method(analysis: Analysis) -> Section:
@@ -128,7 +123,8 @@ def method_facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
     elif head.has_speed(plan):
         cells = f"{head.blocks(plan)}, each one pass over all {count(len(plan.cells), 'cell')}"
         yield "Order", f"{cells} in a fresh random order (seed {plan.seed})"
-        yield "A trial", f"data restored, server {_begun(analysis)}; {head.measured_for(plan)}"
+        begun = "there already, and kept running" if is_given(analysis) else "restarted"
+        yield "A trial", f"data restored, server {begun}; {head.measured_for(plan)}"
     if head.has_speed(plan):
         kind = "t-intervals on the logarithms over the blocks"
         if plan.at_most_s is not None:
@@ -142,14 +138,5 @@ def method_facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "The same", f"if the whole interval of a ratio lies within ±{percent(plan.same_within)}"
     if plan.crash is not None:
         yield from cut_words.method(plan.crash)
-    if plan.dilation > 1:
-        yield (
-            "Slow time",
-            f"the clocks of server and load ran {plan.dilation} times slower; figures are by them",
-        )
     if scale := head.scale(plan):
         yield "Scale", scale
-
-
-def _begun(analysis: Analysis) -> str:
-    return "there already, and kept running" if is_given(analysis) else "restarted"
