@@ -202,7 +202,7 @@ def commands_page() -> str:
         "| `diskproof-load sysbench` | takes sysbench's command line |",
         "| `diskproof-load import`, `fence`, `describe` | reads a log as a load, says whether this kernel "
         "can hold scripts, prints all workloads with their options as JSON |",
-        "| `diskproof-disk list`, `show`, `simulate`, `serve`, `control`, `replay`, `floor` | virtual disks "
+        "| `diskproof-disk list`, `show`, `simulate`, `serve`, `control`, `floor` | virtual disks "
         "without the lab |",
     ]
     return "\n\n".join(["# Commands", NOTE, COMMANDS, "\n".join([*rows, *load_verbs])]) + "\n"

@@ -17,7 +17,9 @@ from diskproof.cli.disk import VERBS
 from diskproof.storage import attached, filesystem, virtual
 from diskproof.storage.kinds import block, directory
 from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.members import check_disks
 from diskproof.study.places import PlaceChoice
+from diskproof.study.pools import Pool
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
 from diskproof.system.run_processes import processes_of
@@ -176,6 +178,9 @@ def test_no_study_runs_on_a_disk_in_slow_time(capsys: Screen) -> None:
         directory.check("here", PlaceChoice(directory=one.mount_point), 0)
     with pytest.raises(StorageError, match=slow):
         block.check("here", PlaceChoice(block=one.block, format=one.block), 0)
+    pool = Pool.model_validate({"data": [{"file": str(one.mount_point / "pool.img"), "size": "64 MiB"}]})
+    with pytest.raises(StorageError, match=slow):
+        check_disks("here", pool, 0)
 
 
 @needs_root

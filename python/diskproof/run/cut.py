@@ -29,6 +29,7 @@ from diskproof.run.slower import check_follows
 from diskproof.server.base import Dirs, Running, Settings
 from diskproof.server.program import ProgramRunning
 from diskproof.storage.virtual import PowerCut
+from diskproof.system.endings import check_going_on
 from diskproof.wording import Message, as_message
 
 TIME_ALONE = ("stall", "slow")
@@ -129,6 +130,7 @@ class CutAttempt(Steps):
     def live(self) -> None:
         """Commit until death, when it is this cut's turn."""
         with self.bench.turn:
+            check_going_on()
             self.lap("turn_s")
             self.load()
             self.die()

@@ -20,6 +20,7 @@ from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, size_here
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool
 from diskproof.system.journal import Journal
+from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
 
 USABLE_SHARE = 0.9
@@ -78,6 +79,7 @@ def _check(what: str, disk: Disk) -> int:
     if disk.file is not None:
         assert disk.size is not None
         path = resolved(what, disk.file.parent) / disk.file.name
+        check_time(what, Path(mount_of(path.parent).mount_point))
         if os.path.lexists(path):
             raise StorageError(
                 f"{what}: {disk.file} exists already, and diskproof makes its own file; "

@@ -63,6 +63,9 @@ def plan_cuts(
     tries = crash.states or 1
     load_s = (crash.cut_after_s + crash.cut_before_s) / 2
     at_once = 1 if over_hosts else _at_once(study, crash, storages)
+    slow_s = load_s * study.design.slower
+    # Half of the lanes, rounded up, are under load.
+    cut_s = max((CUT_OVERHEAD_S * tries + slow_s) / at_once, slow_s / ((at_once + 1) // 2))
     return Cuts(
         cells=cells,
         ways={storage: ways[storage] for storage in storages},
@@ -77,8 +80,7 @@ def plan_cuts(
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
         at_once=at_once,
         trials=_order(deaths, crash.cuts, study.design.seed),
-        estimated_s=len(dying) * (CUT_OVERHEAD_S * tries + load_s * study.design.slower) / at_once
-        + copied_bytes(study, dying) / COPY_BYTES_PER_S,
+        estimated_s=len(dying) * cut_s + copied_bytes(study, dying) / COPY_BYTES_PER_S,
         estimated_bytes=copied_bytes(study, dying, wearing=True)
         + sum(written_bytes(study, cell.storage, load_s) for cell in dying),
     )

@@ -387,11 +387,9 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         noun = "try" if safety.faults else "cut"
         many = numbers.count(min(one.telling for one in worst), noun)
         said.append(f"{many} each")
-        if whole := {
-            one.cell.tuning: one.loss_share.high for one in worst if one.is_whole and one.loss_share
-        }:
-            risk = f"the risk is at most {cut_words.points(max(whole.values()))} a {noun}"
-            said[0] = f"{numbers.listed([*whole], MOST_KEPT)} lost nothing in {many}: {risk}"
+        if whole := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
+            risk = f"a risk of at most {cut_words.points(max(whole))} a {noun}"
+            said[0] = f"no loss in {many} means {risk}"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
         ends = [f"{one.cell.tuning} {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
@@ -399,7 +397,8 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"speed: {', '.join(ends)}{unit} ({confidence(analysis)})")
     if _says_speed(analysis):
         said.append(_ends(analysis))
-    said += ["virtual disks"] * (not analysis.virtual.isdisjoint(one.cell.storage for one in worst))
+    elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):
+        said.append("virtual disks")
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))

@@ -86,4 +86,5 @@ def proofs(analysis: Analysis, found: Limits) -> Table:
 
 
 def _predicted(proof: ProofAnswer) -> str:
-    return f"{number(proof.predicted_ratio)} ({number(proof.predicted_low)} to {number(proof.predicted_high)})"
+    low, high = number(proof.predicted_low), number(proof.predicted_high)
+    return f"{number(proof.predicted_ratio)} ({low} to {high})"

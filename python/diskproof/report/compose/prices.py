@@ -91,10 +91,10 @@ def money(amount: float) -> str:
 def in_short(analysis: Analysis) -> str:
     """Return the prices of the storages: ``in USD: hdd 60, ssd 90; ssd costs 1.5 times as much``.
 
-    Empty without prices, and if the faster of two is no dearer: what to do says that then.
+    Empty without prices, and if the faster of two is no dearer: what to do says that once all is measured.
     """
     prices, best = analysis.prices, best_buy(analysis)
-    if prices is None or (best and best.times <= 1):
+    if prices is None or (analysis.complete and best and best.times <= 1):
         return ""
     storages = ", ".join(f"{row.storage} {money(row.amount)}" for row in prices.storages)
     more = f"; {best.storage} costs {significant(best.times, 2)} times as much" if best else ""
