@@ -159,13 +159,14 @@ def test_a_failed_control_is_reported_kept_and_replayed(tmp_path: Path) -> None:
     again = diskproof_here(run_of(tmp_path).path, *command[1].split())
     assert again.returncode == 0, again.stderr
     assert "the result is the same" in again.stdout
-    record = failed.model_copy(
-        update={"ledger": failed.ledger and failed.ledger.model_copy(update={"present": -1})}
-    )
+    assert failed.recovery
+    # Of what every cut has: one that lost the database has no ledger.
+    recovery = failed.recovery.model_copy(update={"binlog_only": -1})
+    record = failed.model_copy(update={"recovery": recovery})
     (folder / "cut.json").write_text(record.model_dump_json())
     other = diskproof_here(tmp_path, "crash", "--replay", str(folder), "study.toml")
     assert other.returncode == 10
-    assert "present: -1 then, " in other.stdout
+    assert "transactions in the binary log alone: -1 then, " in other.stdout
     (folder / "requests-desktop-7200.log").unlink()
     gone = diskproof_here(tmp_path, "crash", "--replay", str(folder))
     assert gone.returncode == 2
