@@ -10,7 +10,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.compare import ComparisonError, compare
 from diskproof.results.load import FileRequests, Iterations, Operation
 from diskproof.results.plan import Cell, Phases, Plan, Scale
-from diskproof.results.trial import Setting, Trial
+from diskproof.results.trial import Dumped, Setting, Trial
 from support.intervals import bounds
 from support.machines import make_machines, sharing
 from support.trials import change, make_machine, make_plan, make_server, make_trials, typical_rate
@@ -146,6 +146,19 @@ def test_runs_of_different_scales_are_not_compared() -> None:
         assert {cell.outcome for cell in made.cells} == {"not comparable"}
         assert f"the runs have different scales: {said}" in compared(made)[0]
     assert {cell.outcome for cell in compare(scaled("short"), scaled("short")).cells} == {"the same"}
+
+
+def test_another_dump_of_a_server_is_a_difference() -> None:
+    def of(digest: str) -> Analysis:
+        return run(alter=lambda trial: change(trial, data__dump=Dumped(sha256=digest * 64, at="2026-11-30")))
+
+    (difference,) = compare(of("a"), of("b")).differences
+    assert (difference.fact, difference.a.text, difference.b.text) == (
+        "data of the server (SHA-256)",
+        "a" * 12,
+        "b" * 12,
+    )
+    assert not compare(of("a"), of("a")).differences
 
 
 def on_files(files: int, data_bytes: int) -> Callable[[Trial], Trial]:

@@ -109,6 +109,22 @@ def test_a_folder_that_a_server_cannot_reach_is_refused(tmp_path: Path) -> None:
         check_room(study, plan, servers, tmp_path / "images")
 
 
+def test_there_is_room_for_a_dump_beside_its_data_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs: list[int] = []
+    monkeypatch.setattr("diskproof.run.capacity.check_free", lambda _what, _where, need: needs.append(need))
+    (tmp_path / "look.sql").write_text("SELECT 1;\n")
+    (tmp_path / "dump.sql").write_text("CREATE TABLE t (a INT);\n")
+    for prepare in ("dump.sql", "mysql://app@127.0.0.1/shop"):
+        text = STUDY.partition("[servers.other]")[0] + "[tunings.safest]\n[workloads.load]\n"
+        text += f'kind = "script"\nfiles = ["look.sql"]\nprepare = "{prepare}"\n' + RAM
+        study = parse_study(text, str(tmp_path / "study.toml"))
+        check_room(study, make_plan(StudyFile("study", text, study)), {}, tmp_path / "images")
+    file, server = needs
+    assert server - file == 256 * 2**20
+
+
 def test_one_disk_has_all_that_servers_leave() -> None:
     _, [only] = limits(ONE)[0], limits(ONE)[1].values()
     assert only == pytest.approx(DISKS_SHARE * (FREE_BYTES - GIB), rel=1e-6)

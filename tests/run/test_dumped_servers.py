@@ -1,12 +1,17 @@
 """A running server's database as the data of a study: a dump is taken once, or refused early and in words."""
 
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from diskproof.families.address import parse
+from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
+from diskproof.server.base import ServerError
+from diskproof.server.dumps import dump
 from diskproof.system import programs
 from support.command import diskproof_here, open_for_others
 from support.given import PASSWORD, Theirs, their_server
@@ -90,6 +95,7 @@ def test_a_server_that_cannot_be_dumped_is_refused_early(
     ):
         written(tmp_path, theirs, url)
         said = refusal(tmp_path)
+        assert "cannot be dumped" not in words or "The account needs" not in said, "no right is missing"
         assert all(word in said for word in words), said
         assert "geheim" not in said
     written(tmp_path, theirs)
@@ -144,6 +150,11 @@ def test_a_dump_is_taken_once_and_has_all_that_the_database_has(
     (looked,) = trial.load.statement_types
     assert looked.count == looked.rows > 20, "each found its row"
     said = calls.read_text()
+    found = [file.read_text() for file in (tmp_path / "runs" / ".golden").glob("*/image.json")]
+    assert trial.data
+    assert trial.data.dump
+    assert len(found) == 2
+    assert all(trial.data.dump.sha256 in text and trial.data.dump.at in text for text in found)
     assert [("--no-data" in line, "--schema-only" in line) for line in said.splitlines()] == [
         (theirs.scheme == "mysql", theirs.scheme == "postgresql"),
         (False, False),
@@ -162,3 +173,74 @@ def test_a_dump_is_taken_once_and_has_all_that_the_database_has(
     assert dump.stat().st_mode & 0o077 == 0, "the data are nobody else's"
     assert not diskproof_here(tmp_path, "clean", "--images").returncode
     assert not (tmp_path / "runs" / ".golden").exists()
+
+
+def test_a_run_is_not_resumed_with_other_data(
+    tmp_path: Path, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISKPROOF_PASSWORD", PASSWORD)
+    written(tmp_path, theirs)
+    open_for_others(tmp_path)
+    assert not diskproof_here(tmp_path, "run", "study.toml").returncode
+    (path,) = (tmp_path / "runs" / "study").iterdir()
+    (path / "trials.jsonl").write_text(
+        (path / "trials.jsonl").read_text().replace('"finished":true', '"finished":false')
+    )
+    assert not diskproof_here(tmp_path, "clean", "--images").returncode
+    again = diskproof_here(tmp_path, "run", "study.toml", "--resume")
+    assert not again.returncode, f"the same data are the same dump: {again.stderr}"
+    theirs.ask(AS_APP[theirs.scheme], "INSERT INTO goods VALUES (3, 'three')", database="load")
+    assert not diskproof_here(tmp_path, "clean", "--images").returncode
+    result = diskproof_here(tmp_path, "run", "study.toml", "--resume")
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "start a new run without --resume" in result.stderr
+    assert "measured the data of" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [
+        ("mysqldump: Error: 'Access denied; you need the PROCESS privilege(s)'", True),
+        ("mysqldump: app has insufficent privileges to SHOW CREATE FUNCTION `f`!", True),
+        ("pg_dump: error: query failed: ERROR:  permission denied for table t", True),
+        ("mysqldump: Got errno 28 on write: No space left on device", False),
+        ("pg_dump: error: aborting because of server version mismatch", False),
+        ("pg_dump: error: could not open output file: Permission denied", False),
+    ],
+)
+def test_rights_are_a_remedy_for_what_rights_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, is_told: bool
+) -> None:
+    program(tmp_path / "mysqldump", f"cat >&2 <<'END'\n{said}\nEND\nexit 2", monkeypatch)
+    with pytest.raises(ServerError) as caught:
+        dump(parse("mysql://app@127.0.0.1/shop"), tmp_path / "out.sql")
+    assert ("SHOW_ROUTINE (MySQL 8)" in str(caught.value)) is is_told
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(("version", "option"), [("Distrib 10.4-MariaDB", "--ssl"), ("8.0", "--ssl-mode=")])
+def test_a_program_is_asked_whose_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, option: str
+) -> None:
+    calls = tmp_path / "calls"
+    program(
+        tmp_path / "mysqldump", f'[ "$1" = --version ] && echo "{version}" || echo "$@" >{calls}', monkeypatch
+    )
+    dump(parse("mysql://app@db.example/shop?ssl-mode=required"), tmp_path / "out.sql")
+    assert f" {option}" in calls.read_text()
+    assert ("--ssl-mode" in calls.read_text()) is (option == "--ssl-mode=")
+
+
+def test_a_full_disk_ends_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path / "mysqldump", "exec sleep 100", monkeypatch)
+    reasons = iter([None, "the disk is full"])
+    began = time.monotonic()
+    with pytest.raises(RefusalError, match="the disk is full"):
+        dump(parse("mysql://app@127.0.0.1/shop"), tmp_path / "out.sql", watch=lambda: next(reasons))
+    assert time.monotonic() - began < 50
+
+
+def program(path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(programs, "find_program", lambda _: path)

@@ -263,6 +263,10 @@ def _facts(analysis: Analysis, common: Sequence[Cell]) -> Facts:
     facts["time"] = (
         f"{plan.dilation} times slower, {plan.cpus_count} for each CPU" if plan.dilation > 1 else "real"
     )
+    ids = {cell.id for cell in common}
+    data = [one.data.dump for one in analysis.cells if one.data and one.data.dump and one.cell.id in ids]
+    if data:
+        facts["data of the server (SHA-256)"] = listed(sorted({one.sha256[:12] for one in data}))
     cpus: Facts = {"CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus)}
     if machine is None:
         return facts | cpus

@@ -6,7 +6,7 @@ Moments are given in seconds before the cut: 0 is the cut itself, 0.9 is 0.9 s b
 from diskproof.results.crash import Keep, Way
 from diskproof.results.fault import Trouble
 from diskproof.results.record import Record
-from diskproof.results.trial import Execution
+from diskproof.results.trial import Dumped, Execution
 from diskproof.wording import Message
 
 
@@ -143,6 +143,7 @@ class CutTrial(Execution):
 
     way: Way
     seed: int
+    dump: Dumped | None = None
     silent_because: Message | None = None
     """Why the cut proves nothing: no commit was acknowledged just before it. None: it proves something."""
     put_off_s: float = 0.0

@@ -89,6 +89,13 @@ files are written again if the place keeps none. On a server that is there alrea
 user's command, not changed since, or left as earlier loads had made it."""
 
 
+class Dumped(Record):
+    """The dump of a running server: its SHA-256, and when it was taken (ISO 8601, UTC)."""
+
+    sha256: str
+    at: str
+
+
 class DataFacts(Record):
     """The data set at the start of the trial."""
 
@@ -101,6 +108,7 @@ class DataFacts(Record):
     job_engine: str | None = None
     """Storage engine of the tables that a job makes (MySQL family)."""
     restored_by: RestoredBy = "copy"
+    dump: Dumped | None = None
 
 
 Severity = Literal["invalid", "warning", "note"]

@@ -8,7 +8,7 @@ import psutil
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import CUT_LOAD, Cell, Plan
 from diskproof.results.record import Role
-from diskproof.run.dataset import is_loaded
+from diskproof.run.dataset import is_dumped, is_loaded
 from diskproof.server.base import ServerKind
 from diskproof.storage.kinds.base import (
     LESS_DATA,
@@ -17,6 +17,7 @@ from diskproof.storage.kinds.base import (
     same_file_system,
 )
 from diskproof.storage.layout import LOG_BYTES, check_layout
+from diskproof.study.loads.own_data import OwnData
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.plan import load_seconds, placed
@@ -53,6 +54,9 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
             for directory in filter(None, (images, place.directory)):
                 servers[cell.server].check_reach(Path(directory))
     image_bytes = sum(study.load(workload).data_bytes for _, workload in missing)
+    loads = {name: study.load(name) for _, name in missing}.values()
+    dumped = [one for one in loads if isinstance(one, OwnData) and one.source]
+    image_bytes += sum(one.size for one in dumped if not is_dumped(images, one))
     check_free("--out", images, image_bytes)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         _check_storage(

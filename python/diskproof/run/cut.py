@@ -349,6 +349,7 @@ class CutAttempt(Steps):
             acknowledged = sum(one.at_us <= self.cut_us for one in self.told)
         return CutTrial(
             **self.recorded(),
+            dump=self.image.facts.dump,
             silent_because=self.silent_because,
             put_off_s=self.put_off_s,
             disks=self.disks,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from diskproof import load
 from diskproof.reading import MIB, UnreadableError, read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.record import ROLES, Record, Role
+from diskproof.results.trial import Dumped
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.server.dumps import dump
 from diskproof.storage.copy import apparent_bytes, copy_tree, sync
@@ -62,6 +64,7 @@ class ImageFacts(Record):
     rows: int | None
     """None if the tables are the user's own, or made by the load itself."""
     load_s: float
+    dump: Dumped | None = None
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,10 @@ class GoldenImages:
         `sockets` is a short private directory, `copies` the run's folder of the workload's files. The image
         gets its final name only when it is complete, so a kill leaves no partial image.
         """
-        filled = self._dumped(workload) if isinstance(workload, OwnData) and workload.source else workload
-        with self._building(self.folder / _key(server, workload, seed), "data", workload.total_rows) as own:
+        sql = self.dumped(workload)
+        filled = workload.from_file(sql.folder / DUMP) if sql and isinstance(workload, OwnData) else workload
+        image = self.folder / _key(server, workload, seed)
+        with self._building(image, "data", workload.total_rows, sql) as own:
             paths = {role: own.path / role for role in ROLES}
             for path in (*paths.values(), own.path / "log"):
                 path.mkdir()
@@ -118,31 +123,44 @@ class GoldenImages:
             own.clear(set(ROLES) - set(KEPT_ROLES))
         return self.get(server, workload, seed)
 
-    def _dumped(self, workload: OwnData) -> OwnData:
-        """Return a load with a dump in the place of its server: one for all images until they are removed."""
-        assert workload.prepare
-        assert workload.source
+    def dumped(self, workload: Load) -> GoldenImage | None:
+        """Return the dump of the server that a load names: one for all images until they are removed."""
+        if not (isinstance(workload, OwnData) and workload.source and workload.prepare):
+            return None
         folder = self.folder / workload.prepare.path.stem
         if not is_dumped(self.folder, workload):
-            with self._building(folder, "", None) as own:
-                dump(workload.source, own.path / DUMP)
-        return workload.from_file(folder / DUMP)
+            with self._building(folder, "", None, None) as own:
+                dump(workload.source, own.path / DUMP, watch=lambda: _full(own.path))
+        return GoldenImage(folder, _facts(folder))
 
     @contextmanager
-    def _building(self, folder: Path, data: str, rows: int | None) -> Iterator[OwnFolder]:
+    def _building(
+        self, folder: Path, data: str, rows: int | None, of: GoldenImage | None
+    ) -> Iterator[OwnFolder]:
         """Yield a folder that gets its name when it is complete, with the facts of its part `data`."""
         building = self.folder / f"diskproof-{self._journal.mark}-{folder.name}"
         self._journal.parents(building)
         own = self._journal.own_folder(building)
-        began = time.monotonic()
+        began, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
         yield own
         load_s = round(time.monotonic() - began, 3)
+        sql = building / DUMP
+        dump = Dumped(sha256=_digest(sql), at=at) if sql.exists() else of.facts.dump if of else None
         size_bytes = apparent_bytes(building)
         sync(building, size_bytes)
-        facts = ImageFacts(data_bytes=apparent_bytes(building / data), rows=rows, load_s=load_s)
+        facts = ImageFacts(data_bytes=apparent_bytes(building / data), rows=rows, load_s=load_s, dump=dump)
         (building / FACTS).write_text(facts.model_dump_json())
         sync(building, size_bytes)
         _give_name(own, folder)
+
+
+def _digest(dump: Path) -> str:
+    """Return the SHA-256 of a dump, without the key that pg_dump draws each time."""
+    digest = hashlib.sha256()
+    with dump.open("rb") as lines:
+        for line in lines:
+            digest.update(b"" if line.startswith((b"\\restrict ", b"\\unrestrict ")) else line)
+    return digest.hexdigest()
 
 
 def _give_name(made: OwnFolder, folder: Path) -> None:

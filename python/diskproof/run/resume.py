@@ -6,6 +6,7 @@ from diskproof.history.shelf import folders
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.machine import Machine, differences
 from diskproof.results.plan import Plan
+from diskproof.results.trial import Dumped
 from diskproof.study.read import StudyError, StudyFile
 
 
@@ -104,6 +105,18 @@ def check_same_machine(folder: RunFolder, now: Machine) -> None:
             f"{folder.path} was made on another machine ({'; '.join(changed)}), so its trials would not be "
             "comparable; start a new run without --resume"
         )
+
+
+def check_same_dump(folder: RunFolder, workload: str, now: Dumped | None) -> None:
+    """Refuse to resume a run with another dump of a server: its blocks would have unlike data."""
+    cells = {cell.id for cell in folder.plan().every_cell if cell.workload == workload}
+    dumps = [(one.cell, one.data.dump) for one in folder.trials() if one.data]
+    for cell, then in dumps + [(one.cell, one.dump) for one in folder.cuts()]:
+        if now and then and cell in cells and then.sha256 != now.sha256:
+            raise RunFolderError(
+                f"{folder.path} measured the data of {then.at}, and the dump of {now.at} has others, so its "
+                "trials would not be comparable; start a new run without --resume"
+            )
 
 
 def changed_machine(before: Machine, now: Machine) -> list[str]:

@@ -7,7 +7,7 @@ from diskproof import load
 from diskproof.results.findings import FINISHED, SETTINGS, START, STATEMENT
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.series import Row
-from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
+from diskproof.results.trial import DataFacts, Dumped, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt, Counted, ServerStartError
 from diskproof.run.bench import Bench
 from diskproof.run.elsewhere import LoadElsewhere, Order
@@ -173,9 +173,9 @@ class ServerAttempt(Attempt):
 
     def data(self) -> DataFacts:
         """Return the loaded database as it was restored."""
-        return self._data(self.image.facts.data_bytes, self.image.facts.rows)
+        return self._data(self.image.facts.data_bytes, self.image.facts.rows, self.image.facts.dump)
 
-    def _data(self, data_bytes: int, rows: int | None) -> DataFacts:
+    def _data(self, data_bytes: int, rows: int | None, dump: Dumped | None = None) -> DataFacts:
         return DataFacts(
             data_bytes=data_bytes,
             rows=rows,
@@ -183,6 +183,7 @@ class ServerAttempt(Attempt):
             declared_engine=self.workload.declared_engine,
             job_engine=self.workload.job_engine,
             restored_by=self.restored_by,
+            dump=dump,
         )
 
     def _begin_load(self, running: Running) -> load.Load | LoadElsewhere:

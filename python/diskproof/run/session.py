@@ -23,7 +23,7 @@ from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
 from diskproof.run.given import held, load_once
 from diskproof.run.program_rehearsal import rehearse_program
 from diskproof.run.rehearsal import check
-from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
+from diskproof.run.resume import check_same_dump, check_same_machine, folder_to_resume, resumed_plan
 from diskproof.run.slower import check_slower
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
@@ -257,9 +257,13 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
     served = [cell for cell in request.plan.cells if cell.server in bench.servers]
     for server, workload_name in dict.fromkeys((cell.server, cell.workload) for cell in served):
         workload, kind = bench.study.load(workload_name), bench.servers[server]
-        if not is_loaded(bench.images.folder, kind, workload, bench.seed):
+        is_missing = not is_loaded(bench.images.folder, kind, workload, bench.seed)
+        if is_missing:
             what = described(workload) if workload.prepares else "an empty database"
             progress.note(f"loading {what} into {server}, once")
+        if dumped := bench.images.dumped(workload):
+            check_same_dump(bench.folder, workload_name, dumped.facts.dump)
+        if is_missing:
             copies = bench.folder.scripts(bench.study.named_in_study(workload_name))
             loaded = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
             facts = loaded.facts

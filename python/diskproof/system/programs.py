@@ -14,11 +14,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
+
+from diskproof.refusal import RefusalError
 
 MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
@@ -176,11 +178,13 @@ def run(
     env: dict[str, str] | None = None,
     marked: bool = True,
     whole: bool = False,
+    watch: Callable[[], str | None] | None = None,
 ) -> Ended:
     """Run a program to its end, and return what it said in English.
 
     FileNotFoundError if it is missing. TimedOut if it takes longer than `limit_s`: then it is killed with
-    all of its session. The output goes to memory: a daemon that it starts would keep a pipe open.
+    all of its session; also if `watch`, which is called now and then, returns a reason (RefusalError). The
+    output goes to memory: a daemon that it starts would keep a pipe open.
     """
     with in_memory() as out, in_memory() as err:
         in_english = {"LC_ALL": "C", **(env or {})}
@@ -188,6 +192,12 @@ def run(
             argv, stdin=stdin, stdout=out, stderr=err, cwd=cwd, env=in_english, marked=marked, whole=whole
         )
         try:
+            while watch and limit_s > 0.5 and process.poll() is None:
+                if reason := watch():
+                    raise RefusalError(reason)  # noqa: TRY301 - it kills, too
+                with suppress(TimedOut):
+                    _await(process, 0.5)
+                limit_s -= 0.5
             _await(process, limit_s)
         except BaseException:
             kill(process)
