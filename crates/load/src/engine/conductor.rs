@@ -25,10 +25,16 @@ use crate::driver::{Driver, Protocol};
 use crate::failure::Failure;
 use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
-use crate::workload::{Account, StatementType, Workload};
+use crate::workload::{Account, StatementType, Workload, replay::Certificate};
 
 /// How long a failed run waits for its workers; each checks for the end twenty times a second.
 const LONGEST_PARTING: Duration = Duration::from_secs(2);
+
+/// How long all questions about plans may take: a client of the load may still hold a lock.
+const LONGEST_EXPLAINING: Duration = Duration::from_secs(10);
+
+/// By statement.
+type Plans = std::collections::BTreeMap<String, String>;
 
 /// The options of a run.
 #[derive(Debug, Clone)]
@@ -136,6 +142,9 @@ pub fn run<D: Driver, W: Workload>(
         }
         _ => {}
     }
+    let is_whole = failure.is_none() && conductor.ending == Ending::Complete;
+    let plans = is_whole.then(|| conductor.explained(driver, workload));
+    let plans = plans.unwrap_or_default();
     let mut summary = summary(options, types, &conductor.totals, seconds, cost);
     if workload.catalogue().shows_used_types_only {
         summary
@@ -149,9 +158,9 @@ pub fn run<D: Driver, W: Workload>(
     summary.guards = driver.guard().map(|_| conductor.control.guards());
     let kinds = &workload.catalogue().transactions;
     summary.transaction_types = transaction_types(kinds, &conductor.totals.phase, options);
-    match workload.account(&**driver) {
+    match workload.account() {
         Some(Account::Tpcc(account)) => summary.tpcc = Some(*account),
-        Some(Account::Replay(certificate)) => summary.replay = Some(*certificate),
+        Some(Account::Replay(told)) => summary.replay = Some(Certificate { plans, ..*told }),
         None => {}
     }
     conductor.report.event(&Event::Summary(Box::new(summary)))?;
@@ -456,6 +465,31 @@ impl<'a> Conductor<'a> {
     fn all_stopped(&self, types: &[StatementType]) -> Option<Failure> {
         let clients = self.options.clients;
         (self.control.stopped() == clients).then(|| self.totals.all_stopped(clients, types))
+    }
+
+    /// The plans that are told in time. As in `server_version`, the server cannot block a signal.
+    fn explained<D: Driver, W: Workload>(&mut self, driver: &Arc<D>, workload: &Arc<W>) -> Plans {
+        let (driver, workload) = (Arc::clone(driver), Arc::clone(workload));
+        let outbox = self.inbox.outbox.clone();
+        thread::spawn(move || {
+            let tell = |told| drop(outbox.send(Message::Explained(Some(told))));
+            workload.explain(&*driver, tell);
+            let _ = outbox.send(Message::Explained(None));
+        });
+        let end_ns = self.clock.now_ns() + nanoseconds(LONGEST_EXPLAINING);
+        let mut plans = Plans::new();
+        // What was measured is reported in any case.
+        while self.goes_on()
+            && let Ok(Some(message)) = self.receive(Some(end_ns))
+        {
+            match message {
+                Message::Explained(Some(told)) => plans.extend([told]),
+                Message::Explained(None) => break,
+                Message::FromOutside(Outside::Interrupt) => self.ending = Ending::Interrupted,
+                _ => {}
+            }
+        }
+        plans
     }
 
     /// Ends the run now: the workers finish what is in progress.

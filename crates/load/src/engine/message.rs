@@ -32,6 +32,8 @@ pub enum Message {
         waited_ns: Option<u64>,
         tally: Box<PhaseTally>,
     },
+    /// A statement and its plan, when the load has ended; `None` after the last.
+    Explained(Option<(String, String)>),
     /// A worker could not go on.
     Failed(Failure),
     /// No client of the whole run has had a connection for too long; the workers can still account

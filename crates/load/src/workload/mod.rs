@@ -161,10 +161,13 @@ pub trait Workload: Send + Sync + 'static {
         Expected::default()
     }
 
-    /// What the workload itself has counted, for the summary; it may ask the server, for seconds.
-    fn account(&self, _driver: &impl Driver) -> Option<Account> {
+    /// What the workload itself has counted, for the summary.
+    fn account(&self) -> Option<Account> {
         None
     }
+
+    /// Asks the server, for seconds, how it runs what was sent; tells statements and their plans.
+    fn explain(&self, _driver: &impl Driver, _tell: impl FnMut((String, String))) {}
 
     /// Whether an error is what a statement of this type is sent for, such as a duplicate key that
     /// is inserted to measure its cost. It then counts as a reply without rows.

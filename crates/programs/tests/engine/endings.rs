@@ -2,15 +2,18 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use diskproof_load::engine::{self, Patience, RunOptions};
+use diskproof_load::driver::Driver;
+use diskproof_load::engine::{self, Ending, Message, Outside, Patience, RunError, RunOptions};
 use diskproof_load::report::{Event, Report};
+use diskproof_load::workload::{Catalogue, Workload};
 
-use crate::run::{account, broken_off, options};
+use crate::run::{Keep, account, broken_off, options};
 use crate::server::{Manners, Server};
-use crate::steps::{ASK, Steps};
+use crate::steps::{ASK, Steps, Walk};
 
 /// Every event with the instant at which it was told.
 #[derive(Default)]
@@ -100,4 +103,65 @@ fn a_statement_without_a_reply_does_not_cost_the_summary() {
             ("no-reply", Some("ask"), 1)
         );
     }
+}
+
+/// Steps whose server is asked for plans, and does not answer; each question is a signal to the run.
+struct Asking(Steps, Sender<Message>);
+
+impl Workload for Asking {
+    type Script = Walk;
+
+    fn catalogue(&self) -> &Catalogue {
+        self.0.catalogue()
+    }
+
+    fn script(&self, client: usize) -> Walk {
+        self.0.script(client)
+    }
+
+    fn explain(&self, _: &impl Driver, _: impl FnMut((String, String))) {
+        let _ = self.1.send(Message::FromOutside(Outside::Interrupt));
+        thread::sleep(Duration::from_secs(30));
+    }
+}
+
+/// How a run ends whose first client is left without an answer after so many.
+fn asked(silent_after: Option<usize>) -> (Result<Ending, RunError>, Vec<Event>) {
+    let server = Server::new(move |_| {
+        Ok(Manners {
+            silent_after,
+            ..Manners::default()
+        })
+    });
+    let options = RunOptions {
+        patience: Patience {
+            replies: Duration::from_millis(300),
+            ..Patience::default()
+        },
+        ..options(1, 1, 0.3)
+    };
+    let mailbox = channel();
+    let workload = Arc::new(Asking(Steps::new(&[ASK]), mailbox.0.clone()));
+    let (begun, mut keep) = (Instant::now(), Keep::default());
+    let ending = engine::run(&Arc::new(server), &workload, &options, mailbox, &mut keep);
+    assert!(
+        begun.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        begun.elapsed()
+    );
+    (ending, keep.0)
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_plans_and_costs_no_summary() {
+    let (ending, events) = asked(None);
+    assert!(matches!(ending, Ok(Ending::Interrupted)), "{ending:?}");
+    assert!(matches!(events.last(), Some(Event::Summary(all)) if all.transactions > 0));
+}
+
+#[test]
+fn a_server_that_failed_is_not_asked_for_plans() {
+    let (ending, events) = asked(Some(20));
+    assert!(matches!(ending, Err(RunError::Failed(_))), "{ending:?}");
+    assert!(matches!(events.last(), Some(Event::Summary(all)) if !all.interrupted));
 }

@@ -100,6 +100,12 @@ impl Shared {
         part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn all_counts(&self) -> Counts {
+        let mut all = Counts::default();
+        (0..self.counts.len()).for_each(|part| all.add(&self.counts(part)));
+        all
+    }
+
     fn text(&self, recorded: &Recorded) -> &str {
         &self.recording.contents.fingerprints[recorded.fingerprint as usize].text
     }
@@ -360,18 +366,16 @@ impl Workload for ReplayWorkload {
         Client::new(Arc::clone(&self.shared), client)
     }
 
-    fn account(&self, driver: &impl Driver) -> Option<Account> {
-        let mut all = Counts::default();
-        for part in 0..self.shared.counts.len() {
-            all.add(&self.shared.counts(part));
-        }
-        let examples = std::mem::take(&mut all.examples);
-        let mut certificate = all.certificate(&self.shared);
-        if self.shared.options.explain {
-            let types = self.catalogue.types();
-            // Without a connection there are no further ones.
-            certificate.plans = plans::explained(driver, examples, types).unwrap_or_default();
-        }
+    fn account(&self) -> Option<Account> {
+        let certificate = self.shared.all_counts().certificate(&self.shared);
         Some(Account::Replay(Box::new(certificate)))
+    }
+
+    fn explain(&self, driver: &impl Driver, tell: impl FnMut((String, String))) {
+        if self.shared.options.explain {
+            let (counts, types) = (self.shared.all_counts(), self.catalogue.types());
+            // Without a connection there are no further plans.
+            let _ = plans::explain(driver, counts, types, tell);
+        }
     }
 }

@@ -3,7 +3,6 @@
 use super::order::Order;
 use super::prepared::Prepared;
 use super::{Marks, ReplayOptions, ReplayWorkload};
-use crate::driver::null::NullDriver;
 use crate::driver::{Args, Dialect, Reply, ServerError};
 use crate::log::{Bound, Event, Sink, Statement, Value, What};
 use crate::recording::{Recorder, Recording};
@@ -167,7 +166,7 @@ fn steps(
             }
         }
     }
-    let Some(Account::Replay(certificate)) = workload.account(&NullDriver(dialect)) else {
+    let Some(Account::Replay(certificate)) = workload.account() else {
         panic!("no certificate")
     };
     (steps, serde_json::to_value(certificate).unwrap())
@@ -594,20 +593,43 @@ fn a_plan_has_no_values_costs_and_estimates() {
             ]},
         ]},
     ]}}]);
-    let nodes = super::plans::nodes;
+    let plan = |json: &serde_json::Value| super::plans::plan(&json.to_string()).unwrap();
     let said = "Limit (Aggregate Hashed (Hash Join (Seq Scan t, Index Scan u_key u)))";
-    assert_eq!(nodes(&of_postgres), [said]);
+    assert_eq!(plan(&of_postgres), said);
     let table = serde_json::json!({"table_name": "t", "access_type": "ref", "key": "t_key", "key_length": "4",
         "ref": ["const"], "rows": 7, "attached_condition": "t.a = 'Ann Miller'", "using_index": true});
     let of_mysql = serde_json::json!({"query_block": {"select_id": 1, "cost_info": {"query_cost": "7"},
         "ordering_operation": {"using_filesort": true, "table": table}}});
-    assert_eq!(nodes(&of_mysql), ["filesort (t ref t_key)"]);
+    assert_eq!(plan(&of_mysql), "filesort (t ref t_key)");
     let of_mariadb = serde_json::json!({"query_block": {"select_id": 1, "nested_loop": [
         {"read_sorted_file": {"filesort": {"sort_key": "t.b", "table": table}}}, {"table": table}]}});
-    assert_eq!(
-        nodes(&of_mariadb),
-        ["filesort (t ref t_key)", "t ref t_key"]
-    );
+    assert_eq!(plan(&of_mariadb), "filesort (t ref t_key), t ref t_key");
+}
+
+#[test]
+fn a_plan_that_is_not_understood_is_none() {
+    for said in ["", "null", "{", "[]", r#"{"query_plan": {"join": "hash"}}"#] {
+        assert_eq!(super::plans::plan(said), None, "{said}");
+    }
+}
+
+#[test]
+fn a_join_whose_tables_have_the_same_key_has_all_of_them() {
+    let said = r#"{"query_block": {"select_id": 1, "const_condition": "1", "rows": 1.5, "deep": -1, "none": null,
+        "table": {"table_name": "t", "access_type": "ALL"}, "table": {"table_name": "u", "access_type": "ref"}}}"#;
+    assert_eq!(super::plans::plan(said).unwrap(), "t ALL, u ref");
+}
+
+#[test]
+fn plans_that_differ_behind_the_end_are_not_the_same() {
+    let plan = |last: &str| {
+        let mut tables = vec![serde_json::json!({"table_name": "ä".repeat(50)}); 60];
+        tables.push(serde_json::json!({"table_name": last}));
+        super::plans::plan(&serde_json::to_string(&tables).unwrap()).unwrap()
+    };
+    assert_eq!(plan("t"), plan("t"));
+    assert_ne!(plan("t"), plan("u"));
+    assert!(plan("t").chars().count() < 2020);
 }
 
 #[test]

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::generator::client_generator;
 use super::ledger::Acknowledgements;
 use super::{Catalogue, Workload};
-use crate::driver::Driver;
 use crate::driver::rows::Keep;
 
 mod account;
@@ -102,7 +101,7 @@ impl Workload for Tpcc {
         Some(Keep::ALL)
     }
 
-    fn account(&self, _driver: &impl Driver) -> Option<super::Account> {
+    fn account(&self) -> Option<super::Account> {
         let account = self.plan.inputs.counted().clone();
         Some(super::Account::Tpcc(Box::new(account)))
     }

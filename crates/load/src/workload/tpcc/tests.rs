@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use super::inputs::Customer;
 use super::*;
 use crate::cli::scripted::tests::script;
-use crate::driver::null::NullDriver;
 use crate::driver::{Args, Dialect};
 use crate::workload::generator::generator;
 use crate::workload::{Account, Next, Script};
@@ -102,7 +101,7 @@ fn every_transaction_runs_to_its_end() {
     }
     // Ten decks of 23 cards: clause 5.2.4.2.
     assert_eq!(kinds, [100, 100, 10, 10, 10]);
-    let Some(Account::Tpcc(account)) = tpcc.account(&NullDriver::default()) else {
+    let Some(Account::Tpcc(account)) = tpcc.account() else {
         panic!("no account")
     };
     assert_eq!(account.begun, kinds);
