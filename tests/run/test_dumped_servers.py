@@ -14,7 +14,7 @@ from diskproof.server.base import ServerError
 from diskproof.server.dumps import dump
 from diskproof.system import programs
 from support.command import diskproof_here, open_for_others
-from support.given import PASSWORD, Theirs, their_server
+from support.given import AS_APP, PASSWORD, Theirs, their_server
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -53,8 +53,6 @@ IS_WHOLE = {
     "mysql": "SELECT 1 FROM dear JOIN raw ON HEX(b) = '00FF0A27' WHERE id = 1 AND name LIKE 'Käse; -- _'",
     "postgresql": "SELECT 1 FROM dear JOIN raw ON b = '\\x00ff0a27' WHERE id = 1 AND name LIKE 'Käse; -- _'",
 }
-
-AS_APP = {"mysql": "SET @a = 1", "postgresql": "SET ROLE app"}
 
 
 @pytest.fixture(scope="module", params=["mariadb", "postgresql"])

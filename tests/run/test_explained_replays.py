@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diskproof import load
-from support.given import PASSWORD, TheirMysql9, Theirs, their_server
+from support.given import AS_APP, PASSWORD, TheirMysql9, Theirs, their_server
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -31,8 +31,6 @@ TABLES = (
 ANALYZE = {"mysql": "ANALYZE TABLE goods", "postgresql": "ANALYZE goods"}
 
 NO_INDEX = {"mysql": "DROP INDEX by_name ON goods", "postgresql": "DROP INDEX by_name"}
-
-AS_APP = {"mysql": "SET @a = 1", "postgresql": "SET ROLE app"}
 
 PLANS = {
     "mysql": ("filesort (goods ref by_name", "filesort (goods ALL"),

@@ -35,8 +35,6 @@ files = ["look.sql"]
 rate = 200
 """
 
-FAMILIES = {"mysql": "mysql", "postgresql": "postgresql"}
-
 
 @pytest.fixture(scope="module", params=KINDS)
 def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
@@ -65,7 +63,7 @@ def _leave_what_servers_leave(server: Theirs) -> None:
 def written(folder: Path, theirs: Theirs, data: Path) -> None:
     basedir = getattr(theirs, "basedir", None)
     named = f'basedir = "{basedir}"' if basedir else ""
-    text = STUDY.format(family=FAMILIES[theirs.scheme], basedir=named, data=data)
+    text = STUDY.format(family=theirs.scheme, basedir=named, data=data)
     (folder / "study.toml").write_text(text)
     (folder / "look.sql").write_text(
         "SELECT name FROM dear WHERE id = 1;\nUPDATE goods SET name = 'x' WHERE id = 2;\n"

@@ -23,6 +23,10 @@ from diskproof.server.postgresql.installation import find_postgresql
 from support.shared import once
 
 PASSWORD = "a'secret of the test"
+
+AS_APP = {"mysql": "SET @a = 1", "postgresql": "SET ROLE app"}
+"""Before statements whose tables are to be the account's. In MySQL tables have no owner: it does nothing."""
+
 START_LIMIT_S = 60.0
 SYSTEM_USER = "postgres"
 

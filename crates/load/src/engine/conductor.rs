@@ -467,7 +467,8 @@ impl<'a> Conductor<'a> {
         (self.control.stopped() == clients).then(|| self.totals.all_stopped(clients, types))
     }
 
-    /// The plans that are told in time. As in `server_version`, the server cannot block a signal.
+    /// The plans that the server answers within [`LONGEST_EXPLAINING`]. Another thread asks for them, as in
+    /// `server_version`, so that a server that does not answer cannot block a signal.
     fn explained<D: Driver, W: Workload>(&mut self, driver: &Arc<D>, workload: &Arc<W>) -> Plans {
         let (driver, workload) = (Arc::clone(driver), Arc::clone(workload));
         let outbox = self.inbox.outbox.clone();

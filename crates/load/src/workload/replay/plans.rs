@@ -13,7 +13,7 @@ const MOST_CHARS: usize = 2000;
 /// Longer statements are not explained.
 pub(super) const LONGEST_BYTES: usize = 64 << 10;
 
-/// What is told of a node, of PostgreSQL and of the MySQL family.
+/// The keys of a node that are kept, in the JSON of PostgreSQL and of the MySQL family: neither costs nor values.
 const TOLD: &str = "Node Type,Strategy,Join Type,Index Name,Relation Name,table_name,access_type,key,index_name,\
     using_filesort,filesort,using_temporary_table,temporary_table,message";
 
