@@ -1,8 +1,9 @@
 """docs/experiments.md and docs/experiments/: the five published experiments, run here.
 
 Runs the studies one after the other, then writes an overview, and for each study a page with a picture.
-`--again` makes the pages from the newest run of each study. `--of-its-time DIR` runs the studies with an old
-server as well, and the pages show both. These are measurements: leave the machine alone meanwhile.
+`--again` makes the pages from the newest run of each study; one without a run keeps its page. `--of-its-time
+DIR` runs the studies with an old server as well, and the pages show both. These are measurements: leave the
+machine alone meanwhile.
 """
 
 import argparse
@@ -114,15 +115,14 @@ def main() -> int:
             run(study, arguments.scale, arguments.out)
             if arguments.of_its_time:
                 run(study, arguments.scale, arguments.out / OF_ITS_TIME, arguments.of_its_time)
-    shown = [found for study in EXPERIMENTS if (found := beside_then(study, arguments.scale, arguments.out))]
-    if missing := [study for study in EXPERIMENTS if study not in {one.study for one in shown}]:
-        print(f"no page is written without all five studies: run {', '.join(missing)} first", file=sys.stderr)
-        return 1
-    study_prose.PAGES.mkdir(exist_ok=True)
-    write(PAGE, overview(shown, arguments.scale))
-    for one in shown:
-        pictures = draw(one.study, islice(figures(one.analysis), 1))
-        write(study_prose.summary_of(one.study), summary(one, pictures))
+    found = {study: beside_then(study, arguments.scale, arguments.out) for study in EXPERIMENTS}
+    for study, shown in found.items():
+        if shown:
+            pictures = draw(study, islice(figures(shown.analysis), 1))
+            write(study_prose.summary_of(study), summary(shown, pictures))
+        else:
+            print(f"{study} has no complete run at scale {arguments.scale}: its page stays", file=sys.stderr)
+    write(PAGE, overview(found, PAGE.read_text()))
     return 0
 
 
@@ -176,7 +176,6 @@ def beside_then(study: str, scale: str, out: Path) -> Shown | None:
     file = read_study(STUDIES / f"{study}.toml", scale)
     now = newest(study, make_plan(with_present_servers(file)), out)
     if now is None:
-        print(f"{study} has no complete run at scale {scale}", file=sys.stderr)
         return None
     old = with_present_servers(file, [f"{MYSQL}={out}"])  # a plan does not depend on the folder
     then = newest(study, make_plan(old, [f"{MYSQL}/"]), out / OF_ITS_TIME)
@@ -220,29 +219,34 @@ def what_differs(folder: RunFolder, today: Plan) -> str:
     return ", ".join([*(key for key in planned if getattr(plan, key) != getattr(today, key)), *defined])
 
 
-def overview(shown: Sequence[Shown], scale: str) -> Iterator[str]:
-    """Yield the page that lists the studies with their answers."""
+def overview(found: Mapping[str, Shown | None], before: str) -> Iterator[str]:
+    """Yield the page that lists the studies with their answers; one without a run as it was `before`."""
     yield "# The five published experiments, run again"
     yield NOTE
     yield INTRODUCTION.strip()
-    for one in shown:
-        link = f"[{one.study}]({study_prose.PAGES.name}/{one.study}.md)"
-        yield "\n".join(
-            (
-                f"- {link}: **{markdown.escape(one.plan.question)}**",
-                f"  - {published_groups.summary(one.analysis)}",
-                *(
-                    [f"  - With {servers(one.then)}: {published_groups.summary(one.then)}"]
-                    if one.then
-                    else ()
-                ),
-                f"  - Held back by: {held_back(one.analysis)}",
-                f"  - {head.speed_progress(one.analysis)}, {duration(one.took_s)}",
-            )
+    for study, shown in found.items():
+        kept = (one for one in before.split("\n\n") if one.startswith(link(study)))
+        yield from [item(shown)] if shown else kept
+    yield "`make experiments` makes these pages."
+
+
+def link(study: str) -> str:
+    """Return how a study's item of the overview begins."""
+    return f"- [{study}]({study_prose.PAGES.name}/{study}.md): "
+
+
+def item(one: Shown) -> str:
+    """Return what the overview says of a study."""
+    then = [f"With {servers(one.then)}: {published_groups.summary(one.then)}"] if one.then else []
+    return "\n  - ".join(
+        (
+            f"{link(one.study)}**{markdown.escape(one.plan.question)}**",
+            published_groups.summary(one.analysis),
+            *then,
+            f"Held back by: {held_back(one.analysis)}",
+            f"{head.speed_progress(one.analysis)}, {duration(one.took_s)}",
         )
-    command = "make experiments" + ("" if scale == "short" else f" SCALE={scale}")
-    took = duration(sum(one.took_s for one in shown))
-    yield f"`{command}` makes these pages. Its trials take {took} here."
+    )
 
 
 def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:

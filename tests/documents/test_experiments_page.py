@@ -71,7 +71,7 @@ def test_a_server_of_the_time_stands_beside_todays() -> None:
     assert [column.title for column in table.columns][-2:] == ["With Percona Server 5.1.65", "Agrees?"]
     assert table.rows[0][-2:] == table.rows[0][2:4], "the same run, so the same figures"
     assert len(experiments.headlines(one).columns) == 5
-    text = "\n".join(experiments.overview([both], "short"))
+    text = "\n".join(experiments.overview({STUDY: both}, ""))
     assert "With Percona Server 5.1.65: 3 published ratios" in text
 
 
@@ -86,11 +86,13 @@ def _first(one: experiments.Shown) -> tuple[published_groups.Group, BesideRatio]
     return group, group.ratios[0]
 
 
-def test_the_overview_links_to_each_study_with_its_answer() -> None:
-    text = "\n\n".join(experiments.overview([shown()], "short"))
+def test_the_overview_links_to_each_study_with_its_answer_and_keeps_what_was_not_run_again() -> None:
+    before = "# Old\n\n- [juju-ec2](experiments/juju-ec2.md): **Which?**\n  - 2 agree\n\nThe end."
+    text = "\n\n".join(experiments.overview({STUDY: shown(), "juju-ec2": None}, before))
     assert f"[{STUDY}](experiments/{STUDY}.md)" in text
     assert "published ratios" in text
-    assert "`make experiments` makes these pages. Its trials take 1 min 30 s here." in text
+    assert "all valid, 1 min 30 s" in text
+    assert "\n\n- [juju-ec2](experiments/juju-ec2.md): **Which?**\n  - 2 agree\n\n`make" in text
 
 
 def test_a_page_has_the_answer_first() -> None:

@@ -3,6 +3,7 @@
 import io
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,8 +161,9 @@ def test_two_results_are_said_with_what_tells_them_apart(make_run: MakeRun) -> N
     words = r"disk is \S+ times slower than dram with 1 client, \S+ times slower with 8 clients\."
     assert re.fullmatch(words, answer(analysis)), answer(analysis)
     low, high = (one.ratio.estimate for one in analysis.verdicts if one.ratio and one.factor == "storage")
-    first, second = re.findall(r"\S+ to \S+", how_sure(analysis).partition(": ")[2].replace(" and", ""))
-    assert (low < high) == (float(first.split()[0]) > float(second.split()[0])), "in the same order"
+    first, second = re.findall(r"(\S+) \((\S+) to (\S+)\)", how_sure(analysis))
+    assert (low < high) == (float(first[0]) > float(second[0])), "in the same order"
+    assert all(float(least) <= float(said) <= float(most) for said, least, most in (first, second))
 
 
 def test_a_page_keeps_to_sixty_words_however_long_a_command_is(make_run: MakeRun) -> None:
@@ -272,6 +274,16 @@ def test_rows_come_before_words_and_those_that_find_no_room_are_counted() -> Non
     assert_fits(printed(screen(300)))
 
 
+def test_the_answer_has_the_lines_that_are_left_before_the_facts() -> None:
+    full = replace(screen(12), facts="fact " * 80, answer="answer " * 28)
+    shown = {rows: printed(replace(full, blocks=screen(rows).blocks)) for rows in (10, 8)}
+    count = {
+        rows: [sum(word in line for line in lines) for word in ("answer", "fact")]
+        for rows, lines in shown.items()
+    }
+    assert count == {10: [2, 1], 8: [3, 1]}
+
+
 def test_what_is_left_out_is_counted() -> None:
     blocks = tuple(
         Block(f"{at} against b", (row(f"level{at}", "worse", "20% slower"),), ("a", "b"), SCALE)
@@ -288,6 +300,22 @@ def test_a_bar_has_its_ends_its_estimate_and_equal_speed() -> None:
     assert "├" in line and "●" in line and "┤" in line
     [plain] = [one for one in printed(screen(1), encoding="ascii") if "level0" in one]
     assert "|" in plain and "o" in plain
+
+
+@pytest.mark.parametrize("severity", ["warning", "invalid"])
+def test_a_server_that_was_not_measured_is_named_beside_other_warnings(
+    make_run: MakeRun, severity: str
+) -> None:
+    plan = change(make_plan(blocks=5), left_out=["mysql"])
+    bad = Finding.model_validate(
+        {"check": "physics", "severity": severity, "message": "vda lies", "remedy": "No."}
+    )
+    first, *others = make_trials(plan)
+    _, analysis = make_run(plan, [change(first, findings=[bad]), *others])
+    said = dict(run(analysis).lines)["Beware"]
+    missing, of = "mysql not measured: this machine does not have it", "vda lies (1 of"
+    assert missing in said and (of in said) == (severity == "invalid"), said
+    assert said.endswith("1 more warning") == (severity == "warning")
 
 
 def test_a_row_is_marked_that_the_warning_is_about(make_run: MakeRun) -> None:

@@ -31,8 +31,8 @@ POOL_EDGE_BYTES = 64 * 2**20
 DISAGREEMENT = 0.02
 
 SELDOM = 0.02
-"""Of the time. Late answers that took no more together change a throughput by about as much: less than half of
-the 5% within which two are called the same. A judgement."""
+"""Of the time. Late answers that took no more together change a throughput by about as much: less than half
+of the 5% within which two are called the same. A judgement."""
 
 
 @check(

@@ -334,7 +334,10 @@ def _of_comparisons(analysis: Analysis) -> str:
 
 
 def _ends(analysis: Analysis) -> str:
-    """Return the intervals of what the answer says: ``95% intervals: 7.8 to 18 and 2.5 to 4.7 times``."""
+    """Return the intervals of what the answer says, with its figures if these are several.
+
+    ``95% intervals: 11 (7.8 to 18) and 3.4 (2.5 to 4.7) times``.
+    """
     settled = decided(analysis)
     alike = len({(one.factor, one.level, one.baseline) for one in settled}) == 1
     most = foremost(analysis) or (settled if alike else [])
@@ -347,16 +350,17 @@ def _ends(analysis: Analysis) -> str:
     shown = ratios if are_two else [one.ratio for one in (by_size[0], by_size[-1]) if one.ratio]
     if len({verdict_words.amount(one.estimate) for one in ratios}) == 1:
         shown = [over_conditions(ratios)]  # the answer has one figure for all of them
-    ends = [verdict_words.interval(most[0].outcome, one, times=times) for one in shown]
+    rest = otherwise_measured(analysis, most)[:1]
+    say = verdict_words.with_interval if len(shown) + len(rest) > 1 else verdict_words.interval
+    ends = [say(most[0].outcome, one, times=times) for one in shown]
     if not all(ends):
         return ""
-    rest = otherwise_measured(analysis, most)[:1]
-    also = "".join(f", {verdict_words.interval(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
+    also = "".join(f", {say(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
     weak = {
         "virtual disks": not analysis.virtual.isdisjoint(storages),
-        "slowed time": analysis.plan.dilation > 1,
+        f"clocks slowed {analysis.plan.dilation} times": analysis.plan.dilation > 1,
         "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
     }
     noted = ", ".join(what for what, applies in weak.items() if applies)

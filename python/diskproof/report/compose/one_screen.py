@@ -91,10 +91,8 @@ def _alarm(safety: Safety | None) -> str:
 
 
 def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
-    """Return the gravest warning, and how many others there are."""
-    found = [left_out(analysis.plan), *(text for text, _ in warned)]
-    if warned and warned[0][1].finding.severity == "invalid":
-        found = [text for text, _ in warned]
-    first, *others = [*filter(None, found), ""]
-    more = f"; {numbers.count(len(others) - 1, 'more warning')}" if len(others) > 1 else ""
-    return f"{first}{more}"
+    """Return the gravest warning, what was left out, and how many other warnings there are."""
+    left = left_out(analysis.plan)
+    first = [text for text, one in warned[:1] if not left or one.finding.severity == "invalid"]
+    others = len(warned) - len(first)
+    return "; ".join(filter(None, [*first, left, numbers.count(others, "more warning") if others else ""]))

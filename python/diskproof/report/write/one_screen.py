@@ -30,8 +30,8 @@ MOST_LEVEL = 24
 """Columns of one level."""
 
 FEWEST, CROWDED, MOST, MOST_FACTS = 1, 2, 3, 6
-"""Lines of each thing to know, as many as let all rows find room; if none do, at most `CROWDED`. The facts
-have the room that is left."""
+"""Lines of each thing to know. All have the fewest, then in turn one more, the answer first, while all rows
+find room; if some find none, at most `CROWDED`. The facts have the room that is left."""
 
 LEAST_OF_ROWS = 9
 """Lines that rows have at least, before words have a second one."""
@@ -59,28 +59,52 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     """Return the lines of a screen; rows that find no room are counted."""
     question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-    tails = [_tail(screen, width, most) for most in (MOST, CROWDED, FEWEST)]
-    left = [height - len(question) - FEWEST - 1 - len(tail) for tail in tails]
+    facts, parts = Part("", screen.facts, width, FEWEST), _parts(screen, width)
+    room = height - len(question) - 1 - sum(len(part.lines) for part in (facts, *parts))
     need = _height(whole)
-    known = [at for at, room in enumerate(left) if room >= need] or [
-        at for at, room in enumerate(left) if at and room >= LEAST_OF_ROWS
-    ]
-    tail, room = [*zip(tails, left, strict=True)][known[0] if known else -1]
-    facts = _fitted(screen.facts, width, min(FEWEST + max(room - need, 0), MOST_FACTS))
-    head = [*question, *(Text(line, style="dim") for line in facts)]
+    keep, most = (need, MOST) if room >= need else (LEAST_OF_ROWS, CROWDED)
+    for limit in range(CROWDED, most + 1):
+        for at, part in enumerate(parts):
+            longer = replace(part, most=limit)
+            if room - (more := len(longer.lines) - len(part.lines)) >= keep:
+                parts[at], room = longer, room - more
+    if room > need:
+        facts = replace(facts, most=min(FEWEST + room - need, MOST_FACTS))
     rows = _drawn(whole, width, signs) if room >= need else _cut(whole, screen, width, room, signs)
-    return [*head, *rows, Text(), *tail]
+    head = [*question, *(Text(line, style="dim") for line in facts.lines)]
+    return [*head, *rows, Text(), *(line for part in parts for line in part.drawn())]
 
 
-def _tail(screen: OneScreen, width: int, most: int) -> list[Text]:
-    """Return the answer and each thing to know in so many lines."""
-    found = [Text(line, style="bold") for line in _fitted(screen.answer, width - 2, max(most, CROWDED))]
-    for lead, text in screen.lines if most > FEWEST else [one for one in screen.lines if one[0] != TO_DO[1]]:
-        room, is_to_do = width - MOST_LEAD - 1, lead in TO_DO
-        wrapped = _fitted(text, room, MOST, _SENTENCES, "") if is_to_do else _fitted(text, room, most)
-        for at, line in enumerate(wrapped):
-            found.append(Text.assemble((f"{'' if at else lead:{MOST_LEAD}} ", "bold"), line))
-    return found
+@dataclass(frozen=True)
+class Part:
+    """The answer, a thing to know or the facts, in at most so many lines."""
+
+    lead: str
+    text: str
+    width: int
+    most: int
+
+    @property
+    def lines(self) -> list[str]:
+        """Its lines without their lead; what to do keeps all sentences that have room, or none."""
+        if self.lead in TO_DO:
+            return _fitted(self.text, self.width, MOST, _SENTENCES, "") if self.most else []
+        return _fitted(self.text, self.width, self.most)
+
+    def drawn(self) -> Iterator[Text]:
+        """Yield its lines; the answer, which has no lead, stands out."""
+        for at, line in enumerate(self.lines):
+            lead = f"{'' if at else self.lead:{MOST_LEAD}} " if self.lead else ""
+            yield Text.assemble((lead, "bold"), line) if lead else Text(line, style="bold")
+
+
+def _parts(screen: OneScreen, width: int) -> list[Part]:
+    """Return the answer and each thing to know in as few lines as they may have."""
+    known = [
+        Part(lead, text, width - MOST_LEAD - 1, 0 if lead == TO_DO[1] else FEWEST)
+        for lead, text in screen.lines
+    ]
+    return [Part("", screen.answer, width - 2, CROWDED), *known]
 
 
 _CLAUSES, _SENTENCES = re.compile(r"(?<=[.;:,])\s|\s(?=\()"), re.compile(r"(?<=[.;])\s")
