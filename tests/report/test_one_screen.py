@@ -14,7 +14,7 @@ from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
 from diskproof.report.compose.answer import answer, how_sure
 from diskproof.report.compose.one_screen import beside, run
-from diskproof.report.compose.rows import single
+from diskproof.report.compose.rows import how_much_slower, single
 from diskproof.report.compose.run import compose
 from diskproof.report.compose.to_do import Action, actions
 from diskproof.report.document import Bar, Scale, Tone
@@ -282,6 +282,15 @@ def test_the_answer_has_the_lines_that_are_left_before_the_facts() -> None:
         for rows, lines in shown.items()
     }
     assert count == {10: [2, 1], 8: [3, 1]}
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"), [([0.5, 0.2], "2.0 to 5.0 times slower"), ([1.25, 0.4], "up to 2.5 times slower")]
+)
+def test_a_level_that_is_faster_in_one_condition_is_not_said_to_be_0_8_times_slower(
+    ratios: list[float], said: str
+) -> None:
+    assert how_much_slower(ratios) == said
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -205,7 +205,7 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
         shown = dict.fromkeys(map(estimate, (by_size[0], by_size[-1])))
         row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
         if one.outcome != "best" and one.ratios:
-            slower = verdict_words.amount(*(ratio.estimate for ratio in one.ratios))
+            slower = how_much_slower([ratio.estimate for ratio in one.ratios])
             said = slower if one.outcome == "slower" else TIES[one.outcome]
             every = over_conditions(one.ratios)
             ends = verdict_words.interval(one.outcome, every) if len(one.ratios) == 1 else ""
@@ -216,6 +216,11 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
     return Block(
         f"{ranking.factor}, best first{over}", tuple(rows), (UNITS[metric],), ratio_scale(everything)
     )
+
+
+def how_much_slower(ratios: Sequence[float]) -> str:
+    """Return how much slower a level is; in some conditions it may be as fast as the best, or faster."""
+    return verdict_words.amount(*ratios) if max(ratios) < 1 else f"up to {verdict_words.amount(min(ratios))}"
 
 
 def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:

@@ -182,7 +182,9 @@ def with_interval(outcome: Outcome, ratio: Interval | None, *, times: bool = Fal
         return ends
     many = _of_times(ratio.estimate)
     said = _two_digits(many) if times or many >= TIMES_FROM else _points(abs(ratio.estimate - 1))
-    return f"{said} ({ends})" if outcome in ("faster", "slower") else ends
+    if outcome not in ("faster", "slower"):
+        return ends
+    return said if said == ends else f"{said} ({ends})"
 
 
 def _of_times(ratio: float) -> float:
