@@ -97,7 +97,7 @@ def test_sqlite_takes_no_basedir(tmp_path: Path) -> None:
 
 
 def test_every_family_is_found_or_has_a_remedy() -> None:
-    looked = installed()
+    looked = list(installed())
     assert [one.family for one in looked] == list(FAMILIES)
     for one in looked:
         assert (one.facts is None) == bool(one.remedy)

@@ -125,14 +125,14 @@ def with_runs(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     if not words or words[0] not in OF_RUNS:
         return words
-    from diskproof.history.shelf import find  # noqa: PLC0415 - `--help` needs no run
-
     for at in range(1, len(words)):
-        if words[at] in SWITCHES:
+        if words[at] in SWITCHES or os.path.lexists(words[at]):
             continue
         if words[at].startswith("-"):
             break
-        if not os.path.lexists(words[at]) and (run := find(words[at])) is not None:
+        from diskproof.history.shelf import find  # noqa: PLC0415 - a path needs no shelf
+
+        if (run := find(words[at])) is not None:
             say(f"{words[at]}: {run}")
             words[at] = str(run)
     return words

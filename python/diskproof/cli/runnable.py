@@ -125,11 +125,11 @@ def quickstart() -> str:
     PostgreSQL refuses to run as root, and another user may not reach root's folders. MariaDB maps a log in
     /dev/shm into memory, so a user who may not mount a tmpfs would compare more than two storages.
     """
-    families = {found.family for found in installed() if found.facts}
-    may_run_postgresql = "postgresql" in families and os.geteuid() != 0
-    if "mysql" in families and (can_mount() or not may_run_postgresql):
+    here = (found.family for found in installed() if found.facts)  # MariaDB is looked for first
+    is_root, first = os.geteuid() == 0, next(here, "sqlite")
+    if first == "mysql" and (is_root or can_mount() or next(here) != "postgresql"):
         return "quickstart"
-    return "quickstart-postgresql" if may_run_postgresql else "quickstart-sqlite"
+    return "quickstart-sqlite" if is_root or first == "sqlite" else "quickstart-postgresql"
 
 
 def read_study_here(

@@ -1,7 +1,7 @@
 """Which servers there are: one by family and basedir, or all that this machine has."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -77,12 +77,10 @@ def _sqlite_version() -> str:
     return found[1] if found else "unknown"
 
 
-def installed(basedirs: Mapping[Family, Path] = MappingProxyType({})) -> list[Installed]:
-    """Look for a server of each family: in its folder if it has one, else the system's."""
-    found = []
+def installed(basedirs: Mapping[Family, Path] = MappingProxyType({})) -> Iterator[Installed]:
+    """Look for a server of each family in turn: in its folder if it has one, else the system's."""
     for family in FAMILIES:
         try:
-            found.append(Installed(family, find(family, basedirs.get(family)).facts))
+            yield Installed(family, find(family, basedirs.get(family)).facts)
         except ServerNotFoundError as error:
-            found.append(Installed(family, None, remedy=str(error)))
-    return found
+            yield Installed(family, None, remedy=str(error))
