@@ -30,8 +30,8 @@ MOST_LEVEL = 24
 """Columns of one level."""
 
 FEWEST, CROWDED, MOST, MOST_FACTS = 1, 2, 3, 6
-"""Lines of each thing to know. All have the fewest, then in turn one more, the answer first, while all rows
-find room; if some find none, at most `CROWDED`. The facts have the room that is left."""
+"""Lines of each thing to know. All have the fewest; then the answer grows, then the others in turn, while all
+rows find room; if some find none, these to `CROWDED`. The facts have the room that is left."""
 
 LEAST_OF_ROWS = 9
 """Lines that rows have at least, before words have a second one."""
@@ -63,11 +63,11 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     room = height - len(question) - 1 - sum(len(part.lines) for part in (facts, *parts))
     need = _height(whole)
     keep, most = (need, MOST) if room >= need else (LEAST_OF_ROWS, CROWDED)
-    for limit in range(CROWDED, most + 1):
-        for at, part in enumerate(parts):
-            longer = replace(part, most=limit)
-            if room - (more := len(longer.lines) - len(part.lines)) >= keep:
-                parts[at], room = longer, room - more
+    others = ((at, limit) for limit in range(CROWDED, most + 1) for at in range(1, len(parts)))
+    for at, limit in ((0, MOST), *others):
+        longer = replace(parts[at], most=limit)
+        if room - (more := len(longer.lines) - len(parts[at].lines)) >= keep:
+            parts[at], room = longer, room - more
     if room > need:
         facts = replace(facts, most=min(FEWEST + room - need, MOST_FACTS))
     rows = _drawn(whole, width, signs) if room >= need else _cut(whole, screen, width, room, signs)
