@@ -28,7 +28,7 @@ def host_busy(evidence: Evidence) -> Iterator[Said]:
         yield warning("the hypervisor withheld {share} of the CPU time (steal)", share=share(stolen))
     other, whose = _other(evidence)
     if other > OTHER_SHARE:
-        yield warning("other work took {share} of {whose}", share=share(other), whose=whose)
+        yield warning("other programs took {share} of {whose}", share=share(other), whose=whose)
 
 
 def taken_by_others(evidence: Evidence) -> float | None:

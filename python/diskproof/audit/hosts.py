@@ -181,4 +181,4 @@ def _cpu(one: LoadHost) -> Iterator[Said]:
             "{where} the hypervisor withheld {share} of the CPU time", where=where, share=share(stolen)
         )
     if other > OTHER_SHARE:
-        yield warning("{where} other work took {share} of the CPU time", where=where, share=share(other))
+        yield warning("{where} other programs took {share} of the CPU time", where=where, share=share(other))

@@ -187,7 +187,9 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
-            gained += f", and lost at worst {cut_words.window(worst_way(beside))}"
+            longest = worst_way(beside)
+            at_worst = "" if longest.open_windows else "at worst "
+            gained += f", and lost {at_worst}{cut_words.window(longest)}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
@@ -196,6 +198,11 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
         gone = f"{cell.tuning} even the database in {most.gone} of {most.telling}"
         return f"{kept}. On {cell.storage}{lying} every level lost some, {gone}."
+    safe = {one.cell.tuning for one in whole}
+    spared_elsewhere = (one for one in worst if one.cell.storage == cell.storage and one.cell.tuning in safe)
+    if lying and not most.gone and (even := next(spared_elsewhere, None)):
+        often = f"in {even.with_loss} of {cut_words.cuts(even.telling)}"
+        return f"{kept}. On {cell.storage}{lying} even {even.cell.tuning} lost commits {often}."
     return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
 
 
@@ -359,7 +366,7 @@ def _ends(analysis: Analysis) -> str:
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
     weak = {
-        "virtual disks": not analysis.virtual.isdisjoint(storages),
+        "simulated disks": not analysis.virtual.isdisjoint(storages),
         f"clocks slowed {analysis.plan.dilation} times": analysis.plan.dilation > 1,
         "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
     }
@@ -392,7 +399,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         many = numbers.count(min(one.telling for one in worst), noun)
         said.append(f"{many} each")
         if whole := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            risk = f"a risk of at most {cut_words.points(max(whole))} a {noun}"
+            risk = f"a risk of at most {cut_words.points(max(whole))} a {noun} (95%)"
             said[0] = f"no loss in {many} means {risk}"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
@@ -402,7 +409,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     if _says_speed(analysis):
         said.append(_ends(analysis))
     elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):
-        said.append("virtual disks")
+        said.append("simulated disks")
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))

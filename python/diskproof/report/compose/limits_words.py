@@ -41,6 +41,9 @@ SMALL_SHARE = 0.01
 LEAST_SHARE = 0.4
 """Of the time: what takes less of it is not named where nothing is proven. A judgement."""
 
+TAKEN_SHARE = 0.2
+"""Of the CPUs' busy time: if other programs had so much, the wait for a CPU is for them. A judgement."""
+
 BRACKETS, FIGURES = re.compile(r" \((?:[^()]|\([^()]*\))*\)"), re.compile(r"[\d.,]+")
 
 
@@ -70,7 +73,11 @@ def held_by(one: CellLimit) -> Held | None:
         words = one.bound_by.text if one.limit == "log flush" else bound_by(one)
         return Held(one.limit, words, one.share_of_time)
     largest = _largest_part(one.split)
-    return largest and Held(largest[0], IN_WORDS[largest[0]], min(largest[1], 1.0))
+    if largest is None:
+        return None
+    is_taken = largest[0] == "CPU" and (one.others_cpu_share or 0.0) >= TAKEN_SHARE
+    words = "CPUs that other programs used" if is_taken else IN_WORDS[largest[0]]
+    return Held(largest[0], words, min(largest[1], 1.0))
 
 
 def why_open(cells: Sequence[CellLimit]) -> str:

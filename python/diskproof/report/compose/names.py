@@ -104,7 +104,7 @@ class Stored(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both: ``a virtual disk (desktop disk, 7200 rpm)``."""
+        """Both: ``a simulated disk (desktop disk, 7200 rpm)``."""
         return f"{self.kind} ({self.model})" if self.model else self.kind
 
 
@@ -196,7 +196,7 @@ def _place(place: Place) -> Stored:
         return Stored("main memory")
     if place.virtual:
         ignores = " that ignores flushes" if place.virtual.flushes_ignored else ""
-        return Stored(f"a virtual disk{ignores}", place.virtual.title.removeprefix("A "))
+        return Stored(f"a simulated disk{ignores}", place.virtual.title.removeprefix("A "))
     if place.pool:
         return Stored(f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}")
     return Stored(f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}")

@@ -32,21 +32,26 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Price", "Beware", "Not answered", "To be surer", "How sure", "Held back by")
-"""What loses clauses, one after the other, but for the first; some can be left out."""
+LEAST = ("Price", "To be surer", "Beware", "Not answered", "Held back by")
+"""What loses clauses, one after the other, but for the first; two can be left out, then a warning."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what to know beside the picture of a page; what is too long loses its last clauses."""
     found = dict(lines(analysis))
     for least in [one for one in LEAST if one in found]:
-        while _is_long(found) and "; " in found[least]:
-            found[least] = found[least].rpartition("; ")[0]
-        if _is_long(found) and least in ("Price", "To be surer"):
+        _shorten(found, least)
+        if _is_long(found) and least in LEAST[:2]:
             found.pop(least)
     if _is_long(found):
         found.pop("Beware", "")
+        _shorten(found, "How sure")
     return tuple(found.items())
+
+
+def _shorten(found: dict[str, str], least: str) -> None:
+    while _is_long(found) and "; " in found.get(least, ""):
+        found[least] = found[least].rpartition("; ")[0]
 
 
 def _is_long(found: Mapping[str, str]) -> bool:
@@ -76,10 +81,10 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what was tested, its levels and storages, how much there is, and a single cell's load."""
+    """Return what the levels are, what was tested, the storages, how much there is, a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
     levels, storages = "; ".join(names.tunings(analysis)), names.storages_at_once(analysis)
-    parts = (names.tested(analysis), names.loads(analysis), levels, storages, progress(analysis))
+    parts = (levels, names.tested(analysis), names.loads(analysis), storages, progress(analysis))
     return f"{state}{'. '.join(filter(None, parts))}"
 
 

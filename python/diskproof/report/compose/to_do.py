@@ -152,7 +152,10 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     settings = [one for each in servers for one in _settings(each, len(servers) > 1)]
     # A study of cuts asks what is lost, one of limits what makes it faster.
     speed = [*_speed(analysis)] if analysis.plan.crash is None else []
-    yield from _lying(analysis, servers)
+    if lying := _lying(analysis, servers):
+        first, *settings = settings
+        yield f"{first.rstrip('.')}; does your disk obey flushes? {PROFILE}"
+        yield f"use no {numbers.listed(lying)}: on it no setting helps."
     if (best := best_buy(analysis)) and analysis.prices and best.times <= 1:
         both = f"{priced(analysis.prices)} {money(best.amount)} instead of {money(best.amount_of_slower)}"
         price = f", {both}" if best.times < 1 else " and as cheap"
@@ -231,13 +234,10 @@ def _replicas(servers: Sequence[Durability]) -> Iterator[str]:
         yield f"make replicas anew after a cut at {numbers.listed(apart)}: log and tables differed."
 
 
-def _lying(analysis: Analysis, servers: Sequence[Durability]) -> Iterator[str]:
-    """Yield that a level is safe on a disk that flushes, and none on one that only says so."""
-    lost = [cut.cell.storage for one in servers for cut in one.lost_on]
-    if lying := [one for one in dict.fromkeys(lost) if one in analysis.ignoring_flushes]:
-        safe = " or ".join(dict.fromkeys(f"`{one.safe.tuning}`" for one in servers))
-        yield f"use {safe}; test your disk: {PROFILE}"
-        yield f"use no {numbers.listed(lying)}: on it no setting helps."
+def _lying(analysis: Analysis, servers: Sequence[Durability]) -> list[str]:
+    """Return the disks that only say that they flush, on which levels lost what they keep elsewhere."""
+    lost = dict.fromkeys(cut.cell.storage for one in servers for cut in one.lost_on)
+    return [one for one in lost if one in analysis.ignoring_flushes]
 
 
 def _uncounted(servers: Sequence[Durability]) -> Iterator[str]:
