@@ -98,6 +98,20 @@ def test_a_power_cut_as_a_whole() -> None:
     assert_matches_snapshot("\n".join(lines) + "\n", SNAPSHOTS / "one-screen-power-cut.txt")
 
 
+def test_what_is_safe_elsewhere_and_lost_on_a_disk_that_lies_is_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    controls = [control("keep", "safest"), control("lose", "fast")]
+    crash = make_crash_plan(storages=("ssd", "liar"), tunings=("safest", "fast"), cuts=15, controls=controls)
+    plan = with_cuts(make_plan(storages=("ssd",), tunings=("safest", "fast"), clients=(8,)), crash)
+    analysis = analyse(plan, make_machine(plan), make_trials(plan), {}, make_cuts(crash))
+    monkeypatch.setattr(Analysis, "ignoring_flushes", {"liar"})
+    assert "On liar, which ignores flushes, even safest lost commits in 12 of 15 cuts." in answer(analysis)
+    [first, then, *_] = [one.text for one in actions(analysis) if one.of == "database"]
+    assert "innodb_flush_log_at_trx_commit=1" in first and "does your disk obey flushes?" in first
+    assert then == "use no liar: on it no setting helps."
+
+
 def test_tpcc_as_a_whole(make_run: MakeRun) -> None:
     plan = make_plan(storages=("disk", "ssd", "dram"), tunings=("safest", "fast"), clients=(8,), blocks=5)
     recorded = {"load__tpcc": make_inputs(), "load__transaction_types": make_types(orders=2_000)}
