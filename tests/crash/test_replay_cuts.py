@@ -144,3 +144,35 @@ def test_writes_that_no_row_tells_of_are_said(folder: Path) -> None:
         assert "of tables without transactions" in said[0]
         assert "DDL" in said[0]
     assert "could not be looked up" in " ".join((path / "report.md").read_text().split())
+
+
+@needs_virtual_disks
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("folder", ["mysql"], indirect=True)
+def test_transactions_under_locks_are_looked_up(folder: Path) -> None:
+    said = ("LOCK TABLES goods WRITE", "UPDATE goods SET stock = stock + 1", "UNLOCK TABLES")
+    log = "".join(
+        f"# Time: 2026-11-28T10:15:{number * 0.02 + place * 0.001:09.6f}Z\n"
+        "# User@Host: a[a] @ localhost []  Id: 9\n"
+        f"# Query_time: 0.0002  Lock_time: 0.0 Rows_sent: 0\nuse shop;\n{sql};\n"
+        for number in range(300)
+        for place, sql in enumerate(said)
+    )
+    (folder / "own.log").write_text(log)
+    assert not diskproof_here(folder, "load", "import", "own.log", "--output", "own.load").returncode
+    done = diskproof_here(folder, "crash", "study.toml")
+    assert done.returncode in (0, 12), done.stdout + done.stderr
+    [path] = (folder / "runs" / "study").glob("*")
+    cuts = RunFolder.open(path).cuts()
+    for cut in cuts:
+        assert cut.finished, cut.findings
+        assert not [one for one in cut.findings if one.check == UNMARKED]
+        assert cut.ledger is not None
+        assert 10 < cut.ledger.acknowledged < 200
+        assert cut.ledger.never_sent == cut.ledger.duplicated == 0
+    [safest, unsafe] = sorted(cuts, key=lambda cut: cut.cell)
+    assert not safest.lost
+    assert safest.recovery is not None
+    if safest.recovery.engine_only is not None:
+        assert safest.recovery.engine_only == safest.recovery.binlog_only == 0
+    assert unsafe.lost, "nothing was flushed"

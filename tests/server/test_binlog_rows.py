@@ -51,6 +51,7 @@ def test_rows_count_once_their_transaction_has_committed() -> None:
     lines = PRINTED.splitlines()
     assert list(committed_rows(lines, "led", 2)) == [(-3, 7)]
     assert list(committed_rows([*lines, "COMMIT /* added */"], "led", 1)) == [(-3,), (4,)]
+    assert list(committed_rows(lines, r"led(g\w+)?", 2)) == [(-3, 7), (99, 99)], "a pattern"
     with pytest.raises(ServerFailedError, match="row of led without integers in its first 3 columns"):
         list(committed_rows(lines, "led", 3))
 

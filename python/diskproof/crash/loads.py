@@ -17,7 +17,7 @@ from diskproof.crash.ledger import (
     read_acknowledgements,
     read_failures,
 )
-from diskproof.crash.marks import IS_THERE, MARK_COLUMNS, MARKS, MARKS_TABLE, Marks, compare_marks
+from diskproof.crash.marks import MARK_COLUMNS, MARKS, MARKS_TABLE, TABLES, Marks, compare_marks
 from diskproof.crash.orders import ORDER_KEY_COLUMNS, ORDERS, ORDERS_TABLE, Orders, compare_orders
 from diskproof.results.cut import LedgerOutcome
 from diskproof.results.plan import CUT_LOAD
@@ -37,14 +37,15 @@ class Books:
     read: Callable[[Running], Held]
     """ServerError if they cannot be read any more."""
     table: str
-    """Each acknowledged transaction has a row of its own there."""
+    """Each acknowledged transaction has a row of its own there; a pattern of names."""
     key_columns: int
     """The first columns of such a row, which identify it."""
 
 
 def _read_marks(running: Running) -> Marks:
     schema = "diskproof." if running.url.startswith("postgresql:") else ""
-    return Marks(running.rows(MARKS.format(schema=schema)) if running.rows(IS_THERE) else ())
+    questions = [MARKS.format(schema=schema, table=table) for (table,) in running.rows(TABLES)]
+    return Marks([row for question in questions for row in running.rows(question)])
 
 
 LEDGER = Books(

@@ -11,16 +11,16 @@ from diskproof.results.trial import Finding
 from diskproof.wording import say
 from diskproof.wording.numbers import count, listed
 
-MARKS_TABLE = "diskproof_commits"
-"""Made by `diskproof-load run replay --acknowledgements`."""
+MARKS_TABLE = r"diskproof_commits(_\d+)?"
+"""A pattern: each client has one if tables are locked. `run replay --acknowledgements` makes them."""
 
 MARK_COLUMNS = 2
 
-MARKS = "SELECT client, number FROM {schema}diskproof_commits"
+MARKS = "SELECT client, number FROM {schema}{table}"
 """PostgreSQL has it in a schema of ours, which no statement of a log drops, whatever its search path is."""
 
-IS_THERE = "SELECT 1 FROM information_schema.tables WHERE table_name = 'diskproof_commits'"
-"""The table was made when the load began: a cut may have taken all of it."""
+TABLES = "SELECT table_name FROM information_schema.tables WHERE left(table_name, 17) = 'diskproof_commits'"
+"""The tables were made when the load began: a cut may have taken all of them."""
 
 
 WHY = {

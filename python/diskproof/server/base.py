@@ -273,8 +273,9 @@ class Running(ABC):
     def logged_rows(self, table: str, columns: int) -> set[tuple[int, ...]] | None:
         """Return the rows that committed transactions inserted into a table, by the binary log.
 
-        Of each row the first `columns` columns, which must be integers. All files of the log are read, as far
-        as they can be. None if there is no binary log, or no program beside the server that reads it.
+        `table` is a pattern of names. Of each row the first `columns` columns, which must be integers. All
+        files of the log are read, as far as they can be. None if there is no binary log, or no program beside
+        the server that reads it.
         """
         del table, columns
         return None

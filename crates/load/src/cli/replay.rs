@@ -14,7 +14,7 @@ use super::run::{Kind, run_load};
 use super::script::ask_for_names;
 use super::scripted::{create_acknowledgements, forget};
 use super::within::{Within, number};
-use crate::driver::{Driver, Protocol};
+use crate::driver::{Driver, Fault, Protocol};
 use crate::engine::Failure;
 use crate::recording::Recording;
 use crate::target::Target;
@@ -65,7 +65,7 @@ pub(super) struct RunReplay {
     #[arg(long)]
     explain: bool,
 
-    /// A new file for each commit that was acknowledged, as the line `CLIENT NUMBER SESSION LOG_US MONOTONIC_US`: each transaction that writes also gets a row in a table of ours, `diskproof_commits` (client, number), to be looked up after a power cut
+    /// A new file for each commit that was acknowledged, as the line `CLIENT NUMBER SESSION LOG_US MONOTONIC_US`: each transaction that writes also gets a row in a table of ours, `diskproof_commits` (client, number), to be looked up after a power cut; a client that locks tables has one of its own, `diskproof_commits_CLIENT`
     #[arg(long, value_name = "FILE", conflicts_with = "only_reads")]
     acknowledgements: Option<PathBuf>,
 
@@ -141,15 +141,18 @@ fn run_on<D: Driver>(
     if driver.has_tables() {
         ask_for_names(&driver, &mut options.fence)?;
     }
-    let marks = args.acknowledgements.as_deref().map(|path| {
+    let path = args.acknowledgements.as_deref();
+    let not_made = |fault: Fault| {
+        forget(path);
+        Stop::from(Failure::from_fault("making diskproof_commits", &fault))
+    };
+    let marks = path.map(|path| {
         let file = create_acknowledgements(path, args.dilation)?;
-        Marks::new(file, &driver).map_err(|fault| {
-            forget(Some(path));
-            Stop::from(Failure::from_fault("making diskproof_commits", &fault))
-        })
+        Marks::new(file, &driver).map_err(not_made)
     });
     let workload = ReplayWorkload::new(recording, options, marks.transpose()?)
         .map_err(|error| Stop::Arguments(format!("{}: {error}", args.file.display())))?;
+    workload.make_own_tables(&driver).map_err(not_made)?;
     let kind = Kind {
         workload: "replay",
         mix: args.file.display().to_string().into(),

@@ -41,7 +41,8 @@ def committed_rows(
     for line in lines:
         if line.startswith("###"):
             if statement := _STATEMENT.match(line):
-                inserting = statement.groups() == ("INSERT INTO", database, table)
+                *where, name = statement.groups()
+                inserting = where == ["INSERT INTO", database] and re.fullmatch(table, name) is not None
                 if inserting:
                     pending.append({})
             elif inserting and (value := _VALUE.match(line)) and int(value[1]) <= columns:

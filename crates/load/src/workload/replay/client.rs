@@ -238,7 +238,9 @@ impl Script for Client {
             bound.put(args);
             Next::Own { number, type_index }
         } else {
-            args.begin_sql().extend_from_slice(&recorded.sql);
+            let locking = self.marker.locking(&recorded);
+            let sql = locking.as_ref().unwrap_or(&recorded.sql);
+            args.begin_sql().extend_from_slice(sql);
             Next::Sql { type_index }
         };
         self.sent = Some(recorded);

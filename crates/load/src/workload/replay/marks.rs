@@ -8,6 +8,7 @@ use super::{Shared, Sort};
 use crate::driver::{Dialect, Driver, Fault};
 use crate::recording::Recorded;
 use crate::workload::ledger::Acknowledgements;
+use crate::workload::sql::Words;
 
 /// The server has rolled a transaction back.
 pub(super) const DEADLOCK: &str = "1213";
@@ -31,8 +32,6 @@ enum Mark {
 enum Around {
     None,
     Open,
-    /// The session has locked tables, which a transaction of ours would unlock.
-    Locked,
     /// The statement is through.
     Through,
 }
@@ -45,6 +44,9 @@ pub(super) enum Beside {
     Mark,
     Commit,
 }
+
+/// Some servers take no table without a primary key.
+const COLUMNS: &str = "(client INTEGER, number BIGINT, PRIMARY KEY (client, number))";
 
 /// In place of the number of a mark, which begin with 1.
 const UNMARKED: u64 = 0;
@@ -80,16 +82,25 @@ impl Marks {
             }
         };
         admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
-        // Some servers take no table without a primary key.
-        admin.execute(&format!(
-            "CREATE TABLE {table} (client INTEGER, number BIGINT, PRIMARY KEY (client, number)){engine}"
-        ))?;
+        admin.execute(&format!("CREATE TABLE {table} {COLUMNS}{engine}"))?;
         let untransactional = admin.query_column(others)?;
         Ok(Self {
             file,
             table,
             untransactional: untransactional.into_iter().flatten().collect(),
         })
+    }
+
+    /// Makes a table for each of so many clients, to be locked with the log's. If they locked the same one, each would
+    /// hold up the rest.
+    pub(super) fn make_own(&self, driver: &impl Driver, clients: usize) -> Result<(), Fault> {
+        let mut admin = driver.admin()?;
+        for client in 0..clients {
+            let table = format!("{}_{client}", self.table);
+            admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
+            admin.execute(&format!("CREATE TABLE {table} {COLUMNS} ENGINE=InnoDB"))?;
+        }
+        Ok(())
     }
 }
 
@@ -99,6 +110,8 @@ pub(super) struct Marker {
     client: usize,
     mark: Mark,
     around: Around,
+    /// The session has locked tables, which BEGIN would unlock: whether one of ours is among them.
+    locks: Option<bool>,
     /// The commit of the log that the one around a statement stands for.
     commit: Option<u64>,
     /// The client's last mark.
@@ -116,6 +129,7 @@ impl Marker {
             client,
             mark: Mark::None,
             around: Around::None,
+            locks: None,
             commit: None,
             marked: 0,
             acknowledged: None,
@@ -132,10 +146,12 @@ impl Marker {
     pub(super) fn before(&self, next: Option<&Recorded>, in_transaction: bool) -> Option<Beside> {
         self.shared.marks.as_ref()?;
         let sort = next.map(|next| self.shared.sort(next));
+        let commits = sort.is_some_and(|own| own == Sort::Commit || self.unlocks(own));
         match (self.around, self.mark) {
+            _ if self.locks == Some(false) => None,
             (Around::Through, Mark::None) => Some(Beside::Mark),
             (Around::Through, _) => Some(Beside::Commit),
-            (Around::None, Mark::Wanted) => (sort == Some(Sort::Commit)).then_some(Beside::Mark),
+            (Around::None, Mark::Wanted) => commits.then_some(Beside::Mark),
             (Around::None, Mark::None) if !in_transaction => {
                 let writes = sort == Some(Sort::Write) && next.is_some_and(|own| own.ends);
                 writes.then_some(Beside::Begin)
@@ -145,17 +161,43 @@ impl Marker {
     }
 
     pub(super) fn sql(&mut self, beside: Beside) -> String {
+        let is_locked = self.locks == Some(true);
         match beside {
             Beside::RollBack => "ROLLBACK".to_owned(),
+            Beside::Begin if is_locked => "SET autocommit=0".to_owned(),
             Beside::Begin => "BEGIN".to_owned(),
+            // It commits.
+            Beside::Commit if is_locked => "SET autocommit=1".to_owned(),
             Beside::Commit => "COMMIT".to_owned(),
             Beside::Mark => {
                 self.marked += 1;
                 let table = self.shared.marks.as_ref().map_or("", |marks| marks.table);
                 let (client, number) = (self.client, self.marked);
-                format!("INSERT INTO {table} VALUES ({client}, {number})")
+                let own = is_locked.then(|| format!("_{client}"));
+                let own = own.unwrap_or_default();
+                format!("INSERT INTO {table}{own} VALUES ({client}, {number})")
             }
         }
+    }
+
+    /// A statement that locks tables with our own as the first; `None`: it is another one, or names no tables.
+    pub(super) fn locking(&self, next: &Recorded) -> Option<Vec<u8>> {
+        let marks = self.shared.marks.as_ref().filter(|_| {
+            let locks = self.shared.sort(next) == Sort::Lock(true);
+            locks && self.shared.is_mysql() && next.bound.is_none()
+        })?;
+        let mut words = Words::new(&next.sql, Dialect::Mysql);
+        let tables = words.nth(1)?;
+        // FOR BACKUP names none.
+        words.next().filter(|word| !word.is("FOR"))?;
+        let (locks, others) = next.sql.split_at(tables.end);
+        let ours = format!(" {}_{} WRITE,", marks.table, self.client);
+        Some([locks, ours.as_bytes(), others].concat())
+    }
+
+    /// Whether a statement unlocks what is locked with our own table, and commits what was written.
+    fn unlocks(&self, sort: Sort) -> bool {
+        self.locks == Some(true) && matches!(sort, Sort::Lock(_))
     }
 
     /// The answer to what was sent beside the log; the log's commit that it stands for, if that is done.
@@ -186,6 +228,7 @@ impl Marker {
 
     /// The answer to a statement of the log; the commit that is done with it.
     pub(super) fn conclude(&mut self, sent: &Recorded, is_done: bool) -> Option<u64> {
+        let unlocks = self.unlocks(self.shared.sort(sent));
         if is_done {
             self.tell_of_unmarked(sent);
         }
@@ -197,7 +240,7 @@ impl Marker {
             }
             return None;
         }
-        if sent.ends {
+        if sent.ends || unlocks {
             self.end(is_done);
         } else if is_done && self.is_held_by_commit(sent) {
             self.mark = Mark::Wanted;
@@ -222,15 +265,10 @@ impl Marker {
         }
     }
 
-    fn unlock(&mut self) {
-        if self.around == Around::Locked {
-            self.around = Around::None;
-        }
-    }
-
     pub(super) fn leave_session(&mut self) {
-        self.unlock();
-        self.forget();
+        if self.around == Around::None {
+            (self.mark, self.locks) = (Mark::None, None);
+        }
     }
 
     /// The connection is lost; the commit that nothing will acknowledge.
@@ -238,14 +276,14 @@ impl Marker {
         if self.mark == Mark::Set || was_sending_mark {
             self.write_down(self.marked, "lost");
         }
-        self.around = Around::None;
+        (self.around, self.locks) = (Around::None, None);
         self.commit.take()
     }
 
     /// Whether a write is there if the commit of its transaction is.
     fn is_held_by_commit(&self, sent: &Recorded) -> bool {
         match self.shared.sort(sent) {
-            Sort::Write => self.around != Around::Locked,
+            Sort::Write => self.locks != Some(false),
             Sort::Change => !self.shared.is_mysql(),
             _ => false,
         }
@@ -255,13 +293,15 @@ impl Marker {
     fn tell_of_unmarked(&mut self, sent: &Recorded) {
         let sort = self.shared.sort(sent);
         match sort {
-            Sort::Lock(true) if self.shared.is_mysql() => self.around = Around::Locked,
+            Sort::Lock(true) if self.shared.is_mysql() => {
+                self.locks = Some(self.locking(sent).is_some());
+            }
             // A transaction unlocks them.
-            Sort::Lock(_) | Sort::Bracket(true) => self.unlock(),
+            Sort::Lock(_) | Sort::Bracket(true) => self.locks = None,
             _ => {}
         }
         let why = match sort {
-            Sort::Write if self.around == Around::Locked => "locked",
+            Sort::Write if self.locks == Some(false) => "locked",
             Sort::Write if self.shared.untransactional[sent.fingerprint as usize] => {
                 "untransactional"
             }

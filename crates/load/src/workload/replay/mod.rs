@@ -22,7 +22,7 @@ use order::Order;
 
 use super::sql::{Fence, WRITING};
 use super::{Account, Catalogue, Workload};
-use crate::driver::{Dialect, Driver, Kind};
+use crate::driver::{Dialect, Driver, Fault, Kind};
 use crate::recording::{
     Contents, Fingerprint, OTHER_STATEMENTS, Recorded, Recording, RecordingError, SessionReader,
 };
@@ -268,6 +268,14 @@ impl ReplayWorkload {
             catalogue,
             shared: Arc::new(shared),
         })
+    }
+
+    /// Makes the tables of ours that clients of the MySQL family lock with the log's.
+    pub(crate) fn make_own_tables(&self, driver: &impl Driver) -> Result<(), Fault> {
+        let shared = &self.shared;
+        let locks = shared.is_mysql() && shared.sorts.contains(&Sort::Lock(true));
+        let marks = shared.marks.as_ref().filter(|_| locks);
+        marks.map_or(Ok(()), |marks| marks.make_own(driver, self.clients()))
     }
 
     /// Connections of all copies.

@@ -487,8 +487,78 @@ fn a_savepoint_unlocks_no_tables() {
         "COMMIT",
     ];
     let (sent, told) = with_marks_in(Dialect::Mysql, &statements, "");
-    assert_eq!(sent, statements);
-    assert_eq!(told, ["0 0 !locked", "0 0 !locked"]);
+    let mut expected = statements.map(str::to_owned).to_vec();
+    expected[1] = "LOCK TABLES marks_0 WRITE, t WRITE".to_owned();
+    expected.insert(6, "INSERT INTO marks_0 VALUES (0, 1)".to_owned());
+    assert_eq!(sent, expected);
+    assert_eq!(told, ["0 1 0 1000"]);
+}
+
+#[test]
+fn tables_are_locked_with_our_own_in_any_form_that_names_some() {
+    let write = "INSERT INTO t VALUES (1)";
+    for (text, locked) in [
+        (
+            "lock table t read, u write",
+            "lock table marks_0 WRITE, t read, u write",
+        ),
+        (
+            "LOCK TABLES`t` WRITE",
+            "LOCK TABLES marks_0 WRITE,`t` WRITE",
+        ),
+        (
+            "LOCK/* t */TABLES\nt WRITE WAIT 5;",
+            "LOCK/* t */TABLES marks_0 WRITE,\nt WRITE WAIT 5;",
+        ),
+        (
+            "LOCK TABLES `for` WRITE",
+            "LOCK TABLES marks_0 WRITE, `for` WRITE",
+        ),
+    ] {
+        let (sent, told) = with_marks_in(Dialect::Mysql, &[text, write], "");
+        let mark = "INSERT INTO marks_0 VALUES (0, 1)";
+        let around = ["SET autocommit=0", write, mark, "SET autocommit=1"];
+        assert_eq!(sent, [&[locked], &around[..]].concat());
+        assert_eq!(told, ["0 1 0 1000"]);
+    }
+    let backup = ["LOCK TABLES FOR BACKUP", write];
+    let (sent, told) = with_marks_in(Dialect::Mysql, &backup, "");
+    assert_eq!(sent, backup);
+    assert_eq!(told, ["0 0 !locked"]);
+    // PostgreSQL's are those of a transaction.
+    let within = ["BEGIN", "LOCK TABLE t IN EXCLUSIVE MODE", write, "COMMIT"];
+    let (sent, told) = with_marks(&within, "");
+    assert_eq!(sent[..3], within[..3]);
+    assert_eq!(sent[3..], ["INSERT INTO marks VALUES (0, 1)", "COMMIT"]);
+    assert_eq!(told, ["0 1 0 0"]);
+}
+
+#[test]
+fn what_unlocks_tables_commits_and_has_its_mark() {
+    for unlocks in ["UNLOCK TABLES", "LOCK TABLES u WRITE"] {
+        let statements = [
+            "SET autocommit=0",
+            "LOCK TABLES t WRITE",
+            "UPDATE t SET a=1",
+            unlocks,
+            "UPDATE u SET a=2",
+            "COMMIT",
+        ];
+        let locks = |text: &str| text.replace("LOCK TABLES u", "LOCK TABLES marks_0 WRITE, u");
+        let last = if unlocks.starts_with("UN") {
+            "marks"
+        } else {
+            "marks_0"
+        };
+        let mut expected = statements.map(str::to_owned).to_vec();
+        expected[1] = "LOCK TABLES marks_0 WRITE, t WRITE".to_owned();
+        expected[3] = locks(unlocks);
+        expected.insert(5, format!("INSERT INTO {last} VALUES (0, 2)"));
+        expected.insert(3, "INSERT INTO marks_0 VALUES (0, 1)".to_owned());
+        let (sent, told) = with_marks_in(Dialect::Mysql, &statements, "");
+        assert_eq!(sent, expected);
+        assert_eq!(told, ["0 1 0 1000", "0 2 0 1000"]);
+    }
 }
 
 #[test]
@@ -531,31 +601,34 @@ fn acknowledged_writes_that_no_mark_holds_are_told() {
 }
 
 #[test]
-fn locked_tables_stay_locked_and_their_writes_are_told() {
+fn locked_tables_stay_locked_and_their_writes_have_marks() {
     let statements = [
         "LOCK TABLES t WRITE",
         "UPDATE t SET a=1",
         "UNLOCK TABLES",
         "UPDATE t SET a=2",
     ];
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("acknowledged");
-    let marks = Marks {
-        file: Acknowledgements::create(&path, 1).unwrap(),
-        table: "marks",
-        untransactional: Vec::new(),
-    };
-    let workload = workload_of(Dialect::Mysql, &statements, 0, false, Some(marks));
-    let mut expected = statements.map(str::to_owned).to_vec();
-    expected.insert(3, "BEGIN".to_owned());
-    expected.push("INSERT INTO marks VALUES (0, 1)".to_owned());
-    expected.push("COMMIT".to_owned());
-    assert_eq!(sent(&workload, ""), expected);
-    let told = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        told.starts_with("0 0 !locked ") && told.lines().count() == 2,
-        "{told}"
-    );
+    let (sent, told) = with_marks_in(Dialect::Mysql, &statements, "");
+    let expected = [
+        "LOCK TABLES marks_0 WRITE, t WRITE",
+        "SET autocommit=0",
+        statements[1],
+        "INSERT INTO marks_0 VALUES (0, 1)",
+        "SET autocommit=1",
+        statements[2],
+        "BEGIN",
+        statements[3],
+        "INSERT INTO marks VALUES (0, 2)",
+        "COMMIT",
+    ];
+    assert_eq!(sent, expected);
+    assert_eq!(told, ["0 1 0 1000", "0 2 0 3000"]);
+    // A write is there without its mark, and then nothing is.
+    for (refused, last) in [("marks_0 V!1146", Some("0 0 !mark")), ("marks_0 V", None)] {
+        let (sent, told) = with_marks_in(Dialect::Mysql, &statements[..2], refused);
+        assert_eq!(sent[4], "SET autocommit=1");
+        assert_eq!(told.get(1).map(String::as_str), last);
+    }
 }
 
 #[test]
