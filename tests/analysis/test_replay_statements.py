@@ -31,7 +31,8 @@ def analysed(*, both: dict[str, str], fast: dict[str, str], shaky: str = "") -> 
             )
             for name, count in ((QUICK, 500), (RARE, 3), (SAME, 500))
         ]
-        return change(one, load__replay=make_certificate(plans=plans), load__statement_types=types)
+        certificate = make_certificate(plans=plans, preparations=1198, preparations_recorded=1200)
+        return change(one, load__replay=certificate, load__statement_types=types)
 
     return analyse(PLAN, make_machine(PLAN), [replayed(one) for one in make_trials(PLAN)], {})
 
@@ -53,6 +54,7 @@ def test_a_statement_with_another_plan_is_marked_and_has_both() -> None:
     page = render(said)
     assert 'href="#plans"' in page
     assert all(f"<code>{plan}</code>" in page for plan in (SCAN, KEY, "t index"))
+    assert "1,198 of 1,200" in page
 
 
 def test_a_plan_that_one_trial_shares_does_not_differ() -> None:

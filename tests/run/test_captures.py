@@ -96,3 +96,30 @@ def test_what_clients_say_is_captured_and_said_again(tmp_path: Path, kind: str) 
         with closing(client(theirs)) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT * FROM notes ORDER BY id")
             assert cursor.fetchall() == before
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+def test_preparations_are_captured_and_made_again(tmp_path: Path, kind: str) -> None:
+    lines = []
+    for value in range(20):
+        at = f"10:00:00.{value:03}"
+        if kind == "mariadb":
+            said = ["Prepare\tSELECT 1 + ?", f"Execute\tSELECT 1 + {value}", "Close stmt\t"]
+            lines += [f"2026-11-30T{at}000Z\t    7 {line}\n" for line in said]
+        else:
+            told = "LOG:  duration: 0.1 ms "
+            said = [f"{told} {what} p1: SELECT 1 + $1::int" for what in ("parse", "execute")]
+            said += [f"DETAIL:  parameters: $1 = '{value}'"]
+            lines += [f"2026-11-30 {at} UTC [7] app@load {line}\n" for line in said]
+    (tmp_path / "own.log").write_text("".join(lines))
+    load.import_log([str(tmp_path / "own.log")], tmp_path / "own.load", shows_progress=False)
+    replay = ("run", "replay", "--speed", "max", "--json")
+    with their_server(kind) as theirs:
+        with captured(tmp_path / "wire.pcap", theirs.port):
+            first = program(*replay, str(tmp_path / "own.load"), theirs=theirs)
+        load.import_log([str(tmp_path / "wire.pcap")], tmp_path / "wire.load", shows_progress=False)
+        second = program(*replay, str(tmp_path / "wire.load"), theirs=theirs)
+    for summary in (first, second):
+        certificate = json.loads(summary.splitlines()[-1])["replay"]
+        assert certificate["preparations"] == certificate["preparations_recorded"] == 20, certificate
+        assert [certificate["prepared"], certificate["prepared_as_text"]] == [20, 0], certificate

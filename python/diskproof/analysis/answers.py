@@ -214,6 +214,8 @@ class ReplayAnswer(Record):
     """Share of the statements that came to their turn."""
     prepared_as_text: int
     """Statements that only the log has prepared."""
+    preparations: tuple[int, int]
+    """Those of the replay, and of the log."""
     own_p99_us: float
     """Lateness by the load generator's own fault, and by the server's."""
     server_p99_us: float

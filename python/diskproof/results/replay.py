@@ -26,6 +26,9 @@ class Certificate(Record):
     """Sent as prepared statements, as the log has them."""
     prepared_as_text: int = 0
     """The log has them prepared, and the server refused to prepare them, or had too many."""
+    preparations: int = 0
+    preparations_recorded: int = 0
+    """Those in the log that an execution followed; 0 also if the log does not have them."""
     left_out: dict[str, int]
     """By reason."""
     refused: str | None

@@ -265,9 +265,9 @@ pub trait Session {
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault>;
 
     /// Begins to prepare a statement of this connection's own; `poll` is ready when the server has
-    /// done it. Such statements are numbered from 0, in this order. Under [`Protocol::Text`] the
-    /// server is not asked.
-    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault>;
+    /// done it. Such statements are numbered from 0, in this order; one that replaces another takes
+    /// its number, and a server forgets the other. Under [`Protocol::Text`] the server is not asked.
+    fn submit_preparation(&mut self, sql: &[u8], replaces: Option<usize>) -> Result<(), Fault>;
 
     /// Starts a statement of this connection's own.
     fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault>;

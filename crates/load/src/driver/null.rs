@@ -75,7 +75,7 @@ impl Session for NullSession {
         self.rows.as_ref()
     }
 
-    fn submit_preparation(&mut self, _: &[u8]) -> Result<(), Fault> {
+    fn submit_preparation(&mut self, _: &[u8], _: Option<usize>) -> Result<(), Fault> {
         Ok(())
     }
 

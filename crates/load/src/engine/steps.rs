@@ -85,10 +85,10 @@ impl<D: Driver, W: Workload> Crew<'_, D, W> {
                     session.submit_text(args.sql())
                 });
             }
-            Next::Prepare => {
+            Next::Prepare { replaces } => {
                 self.clients[index].type_index = NO_TYPE;
                 self.submit(index, now_ns, |session, args| {
-                    session.submit_preparation(args.sql())
+                    session.submit_preparation(args.sql(), replaces)
                 });
             }
             Next::Own { number, type_index } => {

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::moment::{self, Moment, number, pattern};
+use super::postgres::key;
 use super::{AS_TEXT, Bound, Event, HALF_LINE, Inputs, NO_SQL, Sink, Statement, What, add_line};
 use crate::driver::Dialect;
 
@@ -59,6 +60,7 @@ impl Prepared {
             return sink.take(event);
         };
         if command == b"Prepare" {
+            let what = What::Prepared(key(&said.sql));
             let texts = self.texts.entry(event.session).or_default();
             let known = texts.iter().position(|known| *known == said.sql);
             self.bytes += said.sql.len() - known.map_or(0, |place| texts.remove(place).len());
@@ -67,7 +69,7 @@ impl Prepared {
             while texts.len() > MOST_TEXTS || self.bytes > MOST_BYTES {
                 self.bytes -= texts.remove(0).len();
             }
-            return Ok(());
+            return sink.take(Event { what, ..event });
         }
         if command == b"Execute" {
             let mut known = self.texts.get(&event.session).into_iter().flatten().rev();
@@ -75,6 +77,7 @@ impl Prepared {
             // In a value it means what the log does not tell: sql_mode may have NO_BACKSLASH_ESCAPES.
             let parts = |sql: &[u8]| sql.split(|&byte| byte == b'\\').count();
             said.bound = bound.filter(|own| parts(&own.sql) == parts(&said.sql));
+            said.key = said.bound.as_ref().map(|own| key(&own.sql));
             if said.bound.is_none() {
                 sink.unread(AS_TEXT, event.line);
             }

@@ -123,6 +123,8 @@ pub(crate) enum What {
     Took {
         us: u64,
     },
+    /// The session has prepared what is executed under this key.
+    Prepared(u64),
 }
 
 /// A statement as the log has it.
@@ -141,6 +143,7 @@ pub(crate) struct Statement {
     pub(crate) is_further: bool,
     /// How it was prepared, if it was and its values were bound; they stand in the text, too.
     pub(crate) bound: Option<Bound>,
+    pub(crate) key: Option<u64>,
 }
 
 /// Takes up events; an error ends the reading.

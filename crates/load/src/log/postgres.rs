@@ -201,7 +201,7 @@ fn known(severity: &[u8]) -> &'static str {
     }
 }
 
-/// A number that stands for a name.
+/// A number that stands for a name, or a text.
 pub(super) fn key(name: &[u8]) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(name)
 }
@@ -277,9 +277,15 @@ impl Message {
             sink.unread("a cursor's further rows", self.line);
             return None;
         }
-        let executed = rest.strip_prefix(b"execute ")?;
-        let end = executed.windows(2).position(|own| own == b": ")?;
-        let (name, sql) = (&executed[..end], &executed[end + 2..]);
+        let parsed = rest.strip_prefix(b"parse ");
+        let named = parsed.or_else(|| rest.strip_prefix(b"execute "))?;
+        let end = named.windows(2).position(|own| own == b": ")?;
+        let (name, sql) = (&named[..end], &named[end + 2..]);
+        // Behind a statement's name there may be that of its portal.
+        let key = key(name.split(|&byte| byte == b'/').next()?);
+        if parsed.is_some() {
+            return Some(What::Prepared(key));
+        }
         let values = values_in(&self.detail);
         let Some(text) = bind(sql, Dialect::Postgres, &values) else {
             sink.unread(WITHOUT_VALUES, self.line);
@@ -290,6 +296,7 @@ impl Message {
         let bound = has_name.then(|| Bound::new(sql, &values, Dialect::Postgres));
         Some(What::Statement(Statement {
             bound: bound.flatten(),
+            key: Some(key),
             ..said(text, duration_us)
         }))
     }

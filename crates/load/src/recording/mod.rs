@@ -23,13 +23,13 @@ pub(crate) use write::{OTHER_STATEMENTS, Recorder};
 use crate::driver::{Dialect, Kind};
 use crate::log::Bound;
 
-const MARK: &[u8; 16] = b"diskproof load 2";
-/// Before statements said how they were prepared.
-const OLD_MARK: &[u8; 16] = b"diskproof load 1";
+const MARK: &[u8; 16] = b"diskproof load 3";
+/// Before statements said how they were prepared, and whether just then.
+const OLD_MARKS: [&[u8; 16]; 2] = [b"diskproof load 1", b"diskproof load 2"];
 
 /// Whether a file that begins so is a recording.
 pub(crate) fn is_recording(head: &[u8]) -> bool {
-    head.is_empty() || head == MARK || head == OLD_MARK
+    head.is_empty() || head == MARK || OLD_MARKS.iter().any(|mark| head == *mark)
 }
 
 /// The table of contents.
@@ -46,6 +46,9 @@ pub(crate) struct Contents {
     /// Whether statements say how they were prepared.
     #[serde(default)]
     pub(crate) has_bound: bool,
+    /// Whether they say if it was just then.
+    #[serde(default)]
+    pub(crate) has_fresh: bool,
     /// Sessions that were open at once, at the most.
     pub(crate) most_at_once: usize,
     /// In the order of their begins.
@@ -145,6 +148,9 @@ pub(crate) struct Recorded {
     /// Behind all others, unless the recording is an old one.
     #[serde(skip)]
     pub(crate) bound: Option<Bound>,
+    /// It was prepared since it was executed last.
+    #[serde(skip)]
+    pub(crate) is_fresh: bool,
 }
 
 impl Recorded {

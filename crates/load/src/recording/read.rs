@@ -111,6 +111,9 @@ impl SessionReader {
         if contents.has_bound {
             (recorded.bound, rest) = postcard::take_from_bytes(rest).map_err(foreign)?;
         }
+        if contents.has_fresh {
+            (recorded.is_fresh, rest) = postcard::take_from_bytes(rest).map_err(foreign)?;
+        }
         self.at = self.block.len() - rest.len();
         let is_sound = (recorded.fingerprint as usize) < contents.fingerprints.len()
             && (recorded.database as usize) < contents.databases.len();

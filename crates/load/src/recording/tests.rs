@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::fingerprint::{Effect, Reader};
-use super::{Anonymiser, OLD_MARK, Recorded, Recorder, Recording, SessionReader};
+use super::{Anonymiser, OLD_MARKS, Recorded, Recorder, Recording, SessionReader};
 use crate::driver::{Dialect, Kind};
 use crate::log::{Bound, Event, Sink, Statement, Value, What};
 
@@ -169,24 +169,64 @@ fn a_recording_of_before_is_read() {
     let bytes = std::fs::read(file.path()).unwrap();
     let text = serde_json::to_vec(&recording.contents).unwrap();
     let end = bytes.len() - 16 - 8 - text.len();
-    // A statement ended with its text; behind it there is one byte today.
     let (at, length) = recording.contents.sessions[0].blocks[0];
     let at = usize::try_from(at).unwrap();
     assert_eq!(end, at + length as usize);
-    let mut block = lz4_flex::decompress_size_prepended(&bytes[at..end]).unwrap();
-    assert_eq!(block.pop(), Some(0));
-    let block = lz4_flex::compress_prepend_size(&block);
-    let mut contents = recording.contents.clone();
-    contents.sessions[0].blocks[0].1 = u32::try_from(block.len()).unwrap();
-    let mut contents = serde_json::to_value(&contents).unwrap();
-    contents.as_object_mut().unwrap().remove("has_bound");
-    let text = contents.to_string().into_bytes();
-    let length = (text.len() as u64).to_le_bytes();
-    let old = [OLD_MARK, &block[..], &text, &length, OLD_MARK].concat();
-    let mut other = tempfile::NamedTempFile::new().unwrap();
-    other.write_all(&old).unwrap();
-    let other = Arc::new(Recording::open(other.path()).unwrap());
-    assert_eq!(session(&other, 0), session(&recording, 0));
+    let whole = lz4_flex::decompress_size_prepended(&bytes[at..end]).unwrap();
+    // Behind the text there are two bytes today, and was one, and none.
+    let lacking = [&["has_bound", "has_fresh"][..], &["has_fresh"]];
+    for (mark, lacks) in OLD_MARKS.into_iter().zip(lacking) {
+        let mut block = whole.clone();
+        let behind = block.split_off(block.len() - lacks.len());
+        assert_eq!(behind, vec![0; lacks.len()]);
+        let block = lz4_flex::compress_prepend_size(&block);
+        let mut contents = recording.contents.clone();
+        contents.sessions[0].blocks[0].1 = u32::try_from(block.len()).unwrap();
+        let mut contents = serde_json::to_value(&contents).unwrap();
+        for key in lacks {
+            contents.as_object_mut().unwrap().remove(*key).unwrap();
+        }
+        let text = contents.to_string().into_bytes();
+        let length = (text.len() as u64).to_le_bytes();
+        let old = [mark, &block[..], &text, &length, mark].concat();
+        let mut other = tempfile::NamedTempFile::new().unwrap();
+        other.write_all(&old).unwrap();
+        let other = Arc::new(Recording::open(other.path()).unwrap());
+        assert_eq!(session(&other, 0), session(&recording, 0));
+    }
+}
+
+#[test]
+fn an_execution_says_whether_it_was_prepared_just_then() {
+    let prepared = |session: u64, key: u64| Event {
+        what: What::Prepared(key),
+        ..event(session, 1000, "")
+    };
+    let executed = |session: u64, key: u64| {
+        let mut event = event(session, 1000, &format!("SELECT {key}"));
+        if let What::Statement(said) = &mut event.what {
+            said.key = Some(key);
+        }
+        event
+    };
+    let (_file, recording) = record(vec![
+        prepared(1, 5),
+        executed(1, 5),
+        executed(1, 5),
+        executed(2, 5),
+        prepared(1, 6),
+        prepared(1, 5),
+        prepared(1, 5),
+        executed(1, 5),
+        executed(1, 6),
+        executed(1, 5),
+    ]);
+    let fresh = |number| {
+        let said = session(&recording, number);
+        said.iter().map(|own| own.is_fresh).collect::<Vec<_>>()
+    };
+    assert_eq!(fresh(0), [true, false, true, true, false]);
+    assert_eq!(fresh(1), [false]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Events become a recording: one pass, in bounded memory.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
 
 use postcard::{ser_flavors::Size, serialize_with_flavor};
@@ -34,6 +34,8 @@ struct Open {
     is_in_transaction: bool,
     is_without_autocommit: bool,
     has_written: bool,
+    /// The keys of what was prepared, and not executed since.
+    prepared: HashSet<Option<u64>>,
 }
 
 impl Open {
@@ -118,6 +120,7 @@ impl<W: Write> Recorder<W> {
             contents: Contents {
                 dialect: name.to_owned(),
                 has_bound: true,
+                has_fresh: true,
                 databases: vec![Database::default()],
                 ..Contents::default()
             },
@@ -183,8 +186,8 @@ impl<W: Write> Recorder<W> {
         session.end_us = session.end_us.max(last.end_us());
         let before = session.block.len();
         let block = std::mem::take(&mut session.block);
-        session.block =
-            postcard::to_extend(&(&last, &last.bound), block).map_err(io::Error::other)?;
+        session.block = postcard::to_extend(&(&last, &last.bound, last.is_fresh), block)
+            .map_err(io::Error::other)?;
         self.open_bytes += session.block.len() - before;
         let is_full = session.block.len() >= BLOCK_BYTES;
         let fingerprint = &mut self.contents.fingerprints[last.fingerprint as usize];
@@ -331,6 +334,7 @@ impl<W: Write> Recorder<W> {
             rows: statement.rows,
             affected: statement.affected,
             ends: !session.is_in_transaction,
+            is_fresh: session.prepared.remove(&statement.key),
             ..Recorded::default()
         };
         session.database = recorded.database;
@@ -386,6 +390,13 @@ impl<W: Write> Sink for Recorder<W> {
                 if let Some(last) = last.filter(|last| last.duration_us.is_none()) {
                     last.duration_us = Some(us);
                     self.contents.has_durations = true;
+                }
+                Ok(())
+            }
+            What::Prepared(prepared) => {
+                let known = &mut self.session(key, now_us).prepared;
+                if known.len() < MOST_FINGERPRINTS {
+                    known.insert(Some(prepared));
                 }
                 Ok(())
             }

@@ -198,8 +198,8 @@ pub enum Next {
     /// under [`NO_TYPE`].
     Sql { type_index: usize },
     /// The statement in [`Args::sql`] is to be prepared on this connection, as the next of the
-    /// script's own; not counted.
-    Prepare,
+    /// script's own or in the place of an earlier one; not counted.
+    Prepare { replaces: Option<usize> },
     /// A statement of the script's own, by its number on this connection; its parameters in the
     /// arguments.
     Own { number: usize, type_index: usize },

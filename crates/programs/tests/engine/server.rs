@@ -164,7 +164,7 @@ impl Session for Echo {
         self.submit(0, &Args::default())
     }
 
-    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+    fn submit_preparation(&mut self, sql: &[u8], _: Option<usize>) -> Result<(), Fault> {
         self.submit_text(sql)
     }
 

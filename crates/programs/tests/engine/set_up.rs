@@ -160,8 +160,8 @@ impl<S: Session> Session for Recorded<S> {
         self.session.submit_text(sql)
     }
 
-    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
-        self.session.submit_preparation(sql)
+    fn submit_preparation(&mut self, sql: &[u8], replaces: Option<usize>) -> Result<(), Fault> {
+        self.session.submit_preparation(sql, replaces)
     }
 
     fn submit_own(&mut self, number: usize, args: &Args) -> Result<(), Fault> {

@@ -16,7 +16,7 @@ from diskproof.study.loads.own_data import MAX_DUMP_BYTES, OwnData
 from diskproof.study.part import MAX_CLIENTS, located
 from diskproof.wording import Message, say
 
-MARKS = b"diskproof load 2", b"diskproof load 1"
+MARKS = b"diskproof load 3", b"diskproof load 2", b"diskproof load 1"
 """How a load begins and ends, now and once; before the end stands its contents' length in 8 bytes."""
 
 TAIL_BYTES = 8 + len(MARKS[0])

@@ -83,7 +83,9 @@ impl<'a, D: Driver> One<'a, D> {
                 Next::Statement(statement) => {
                     self.step(0, |session| session.submit(statement, &args))?;
                 }
-                Next::Prepare => self.step(0, |session| session.submit_preparation(args.sql()))?,
+                Next::Prepare { replaces } => {
+                    self.step(0, |own| own.submit_preparation(args.sql(), replaces))?;
+                }
                 Next::Own { number, type_index } => {
                     self.step(type_index, |session| session.submit_own(number, &args))?;
                 }

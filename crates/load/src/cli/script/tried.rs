@@ -47,7 +47,7 @@ pub(super) fn try_statements<D: Driver>(
     let all = drawn(workload, driver.dialect());
     let mut wrong = Vec::new();
     for (type_index, sql) in &all {
-        let begun = connection.session.submit_preparation(sql.as_bytes());
+        let begun = connection.session.submit_preparation(sql.as_bytes(), None);
         match begun.and_then(|()| connection.reply(Some(LIMIT))) {
             Err(Fault::Server(error)) if is_wrong(&error, only_syntax) => {
                 let name = &workload.catalogue().types()[*type_index].name;

@@ -13,6 +13,8 @@ use super::wire::protocol;
 use crate::driver::{Fault, ServerError};
 
 pub(super) const COM_STMT_PREPARE: u8 = 0x16;
+/// It has no reply.
+pub(super) const COM_STMT_CLOSE: u8 = 0x19;
 /// `ER_UNSUPPORTED_PS`
 const NOT_SUPPORTED: &str = "1295";
 

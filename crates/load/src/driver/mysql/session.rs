@@ -11,7 +11,7 @@ use super::inbound::Inbound;
 use super::insert::insert;
 use super::opening::Opening;
 use super::outbound::Outbound;
-use super::preparation::{COM_STMT_PREPARE, Preparation};
+use super::preparation::{COM_STMT_CLOSE, COM_STMT_PREPARE, Preparation};
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
 use super::wire::{header, protocol};
@@ -51,6 +51,8 @@ pub struct MysqlSession {
 struct Own {
     statements: Vec<(Form, Handle)>,
     under_way: Option<Box<UnderWay>>,
+    /// Which one the next takes the place of.
+    replaces: Option<usize>,
 }
 
 /// A preparation with an answer that is still to come.
@@ -74,6 +76,9 @@ impl Own {
             match under_way.preparation.on_packet(packet) {
                 Ok(Some(handle)) => {
                     self.statements.push((under_way.form, handle));
+                    if let Some(number) = self.replaces {
+                        self.statements.swap_remove(number);
+                    }
                     return Ok(Some(Ok(Reply::default())));
                 }
                 Ok(None) => {}
@@ -170,9 +175,14 @@ impl Session for MysqlSession {
         self.send()
     }
 
-    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+    fn submit_preparation(&mut self, sql: &[u8], replaces: Option<usize>) -> Result<(), Fault> {
         let form = Form::new(&String::from_utf8_lossy(sql), Protocol::Prepared);
         self.outbound.begin().clear();
+        self.own.replaces = replaces;
+        if let Some((_, handle)) = replaces.and_then(|number| self.own.statements.get(number)) {
+            let [a, b, c, d] = handle.id.to_le_bytes();
+            self.outbound.push(0, &[COM_STMT_CLOSE, a, b, c, d])?;
+        }
         self.outbound
             .push(0, &[&[COM_STMT_PREPARE], sql].concat())?;
         let mut inbound = Inbound::default();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
 
 use super::error::Refusal;
 use super::plan::Plan;
@@ -17,6 +18,8 @@ use crate::driver::{Fault, Protocol, Reply, Statement};
 pub(super) struct Own {
     statements: Vec<Arc<[Execution]>>,
     under_way: Option<Box<UnderWay>>,
+    /// Which one the next takes the place of.
+    pub(super) replaces: Option<usize>,
 }
 
 /// A preparation with an answer that is still to come.
@@ -42,7 +45,10 @@ impl Own {
             sql: sql.to_owned(),
             prepare: true,
         };
-        let name = format!("own{}_", self.statements.len());
+        let number = self.replaces.unwrap_or(self.statements.len());
+        let name = format!("own{number}_");
+        // The name that the plan gives its statement: that there may be none yet is no error.
+        frontend::close(b'S', &format!("{name}0"), out)?;
         let plan = Plan::new(&name, &[statement], Protocol::Prepared)?;
         out.extend_from_slice(plan.request());
         self.under_way = Some(Box::new(UnderWay {
@@ -69,6 +75,9 @@ impl Own {
                     under_way.refusal = refusal;
                     if let Some(prepared) = under_way.preparation.on_message(&message)? {
                         self.statements.push(prepared);
+                        if let Some(number) = self.replaces {
+                            self.statements.swap_remove(number);
+                        }
                         return Ok(Some(Reply::default()));
                     }
                 }

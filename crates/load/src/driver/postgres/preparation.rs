@@ -52,7 +52,8 @@ impl Preparation {
                 _,
                 Message::NoticeResponse(_)
                 | Message::ParameterStatus(_)
-                | Message::NotificationResponse(_),
+                | Message::NotificationResponse(_)
+                | Message::CloseComplete,
             ) => return Ok(None),
             (_, Message::ErrorResponse(body)) => return Err(self.blame(Refusal::read(body)?)),
             (Progress::Asked, Message::ReadyForQuery(_)) if self.awaited().is_none() => {

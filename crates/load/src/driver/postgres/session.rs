@@ -138,8 +138,9 @@ impl Session for PostgresSession {
         self.send_outbound(written)
     }
 
-    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+    fn submit_preparation(&mut self, sql: &[u8], replaces: Option<usize>) -> Result<(), Fault> {
         self.clear_outbound()?;
+        self.own.replaces = replaces;
         self.own
             .ask(&String::from_utf8_lossy(sql), &mut self.outbound)?;
         self.send()

@@ -155,7 +155,7 @@ impl Session for SqliteSession {
         Ok(())
     }
 
-    fn submit_preparation(&mut self, sql: &[u8]) -> Result<(), Fault> {
+    fn submit_preparation(&mut self, sql: &[u8], _: Option<usize>) -> Result<(), Fault> {
         self.outcome = Some(self.prepare_own(&String::from_utf8_lossy(sql)));
         Ok(())
     }

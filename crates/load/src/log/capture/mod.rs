@@ -77,7 +77,8 @@ impl Out<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Query,
-    Prepare,
+    /// What is executed under this key.
+    Prepare(u64),
     /// Whether it asks for all of its rows.
     Execute(bool),
     /// The parameters' types of a prepared statement.
@@ -153,7 +154,9 @@ impl Dialogue {
         };
         let said = match (kind, what) {
             (Kind::Other | Kind::Describe(_), _) => return Ok(()),
-            (Kind::Prepare, _) if reply.is_some() => return Ok(()),
+            (Kind::Prepare(key), _) if reply.is_some() => {
+                return out.event(out.at.us, What::Prepared(key));
+            }
             (_, Ok(said)) => said,
             (_, Err(reason)) => {
                 out.unread(reason);

@@ -9,7 +9,7 @@ use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::HandshakeResponse;
 
-use super::super::bind;
+use super::super::{bind, postgres::key};
 use super::{
     Asked, Bound, CURSOR, Dialogue, EARLIER, ENTRY_BYTES, Kind, NO_SQL, Out, Statement, TLS, Talk,
     What, plain, prepared_bytes,
@@ -144,7 +144,7 @@ impl Mysql {
                 // Under this number it may be executed before the server has given it one.
                 let known = [rest.to_vec(), Vec::new()];
                 self.prepared.insert(LAST_PREPARED, known);
-                (Kind::Prepare, Ok(plain(rest)))
+                (Kind::Prepare(key(rest)), Ok(plain(rest)))
             }
             0x17 => {
                 let in_parts = rest.get(4).is_some_and(|cursor| cursor & 7 != 0);
@@ -213,6 +213,7 @@ impl Mysql {
             Some(Statement {
                 sql: bind(sql, Dialect::Mysql, &literals)?,
                 bound: Bound::new(sql, &literals, Dialect::Mysql),
+                key: Some(key(sql)),
                 ..Statement::default()
             })
         });
@@ -244,8 +245,8 @@ impl Mysql {
         }
         let is_begin = !std::mem::replace(&mut self.is_amid, true);
         match (pending.kind, first) {
-            (Kind::Prepare, ERROR) if is_begin => self.end(None, out),
-            (Kind::Prepare, _) => {
+            (Kind::Prepare(_), ERROR) if is_begin => self.end(None, out),
+            (Kind::Prepare(_), _) => {
                 if is_begin {
                     let asked = pending.what.as_ref();
                     let sql = asked.map_or_else(|_| Vec::new(), |said| said.sql.clone());

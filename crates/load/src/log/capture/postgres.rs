@@ -135,7 +135,8 @@ impl Postgres {
             b'P' => {
                 let (name, sql) = (key(text(&mut body)?), text(&mut body)?);
                 let types = list(&mut body, 4)?.to_vec();
-                self.dialogue.ask(Kind::Prepare, Ok(plain(sql)), 0, out);
+                let kind = Kind::Prepare(name);
+                self.dialogue.ask(kind, Ok(plain(sql)), 0, out);
                 self.prepared.insert(name, [sql.to_vec(), types]);
             }
             b'B' => {
@@ -143,9 +144,10 @@ impl Postgres {
                 let known = self.prepared.get(&key(name)).ok_or(EARLIER);
                 // Without a name it is planned anew, as its text is.
                 let said = known.and_then(|[sql, types]| {
-                    let said = bound(sql, types, body)?;
-                    let bound = said.bound.filter(|_| !name.is_empty());
-                    Ok(Statement { bound, ..said })
+                    let mut said = bound(sql, types, body)?;
+                    said.bound.take_if(|_| name.is_empty());
+                    said.key = Some(key(name));
+                    Ok(said)
                 });
                 self.portals.insert(portal, (self.syncs[0], said));
             }
@@ -190,7 +192,7 @@ impl Postgres {
                 }
                 self.end(out)?;
             }
-            (b'1', Some(Kind::Prepare)) => self.end(out)?,
+            (b'1', Some(Kind::Prepare(_))) => self.end(out)?,
             (b'C' | b'I' | b's', first) => {
                 let affected = text(&mut body).and_then(|tag| affected_rows(tag).ok());
                 let affected = affected.unwrap_or(0);
@@ -233,7 +235,8 @@ impl Postgres {
         let mut passed: Vec<_> = asked.drain(..count).collect();
         // The refused one is the first execution, or a preparation.
         let is_executed = |one: &Pending| matches!(one.kind, Kind::Execute(_));
-        passed.sort_by_key(|one| (!is_executed(one), one.kind != Kind::Prepare));
+        let is_prepared = |one: &Pending| matches!(one.kind, Kind::Prepare(_));
+        passed.sort_by_key(|one| (!is_executed(one), !is_prepared(one)));
         let mut passed = passed.into_iter();
         asked.extend(passed.next());
         asked.rotate_right(usize::from(count > 0));

@@ -77,6 +77,24 @@ fn executions_are_those_of_statements_that_their_session_has_prepared() {
 }
 
 #[test]
+fn each_preparation_is_that_of_the_next_execution() {
+    let said = [
+        (8, "Prepare\tSELECT ?"),
+        (8, "Execute\tSELECT 1"),
+        (9, "Execute\tSELECT 1"),
+        (8, "Close stmt\t"),
+        (8, "Prepare\tSELECT ?"),
+        (8, "Execute\tSELECT 2"),
+        (8, "Execute\tSELECT 3"),
+        (8, "Query\tSELECT 4"),
+    ];
+    let entries =
+        said.map(|(session, said)| format!("2026-11-28T10:15:21.000100Z\t    {session} {said}\n"));
+    let (_, kept) = read_text(entries.concat().as_bytes());
+    assert_eq!(fresh(&kept), [true, false, true, false, false]);
+}
+
+#[test]
 fn what_one_session_prepares_makes_no_other_forget() {
     let entry =
         |session: u64, said: &str| format!("2026-11-28T10:15:21.000100Z\t    {session} {said}\n");

@@ -5,6 +5,7 @@ mod general;
 mod postgres;
 mod slow;
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::{Event, Format, Inputs, Sink, Spread, What, read, recognise};
@@ -60,6 +61,25 @@ fn bound(kept: &Kept) -> Vec<String> {
         _ => None,
     };
     kept.events.iter().filter_map(told).collect()
+}
+
+/// Whether each statement was prepared since it was executed last.
+pub(super) fn fresh(kept: &Kept) -> Vec<bool> {
+    let mut prepared = HashSet::new();
+    let mut fresh = Vec::new();
+    for event in &kept.events {
+        match &event.what {
+            What::Prepared(key) => {
+                prepared.insert((event.session, *key));
+            }
+            What::Statement(said) => {
+                let key = said.key.map(|key| (event.session, key));
+                fresh.push(key.is_some_and(|key| prepared.remove(&key)));
+            }
+            _ => {}
+        }
+    }
+    fresh
 }
 
 /// The same three statements, one of them with parameters, under a prefix.

@@ -23,6 +23,24 @@ fn postgresqls_statements_with_a_name_were_prepared() {
 }
 
 #[test]
+fn postgresqls_preparations_are_those_of_their_names() {
+    let said = [
+        "duration: 0.1 ms  parse s1: SELECT 1",
+        "duration: 0.1 ms  bind s1: SELECT 1",
+        "duration: 0.1 ms  execute s1: SELECT 1",
+        "duration: 0.1 ms  parse s2: SELECT 1",
+        "duration: 0.1 ms  execute s1: SELECT 1",
+        "execute s2/c1: SELECT 1",
+        "duration: 0.1 ms  parse <unnamed>: SELECT 2",
+        "statement: SELECT 3",
+        "duration: 0.1 ms  execute s2: SELECT 1",
+    ];
+    let lines = said.map(|said| format!("2026-11-28 10:15:21.123 UTC [77] LOG:  {said}\n"));
+    let (_, kept) = read_text(lines.concat().as_bytes());
+    assert_eq!(fresh(&kept), [true, false, true, false, false]);
+}
+
+#[test]
 fn postgresqls_text_is_read_with_the_usual_prefixes() {
     let at = "2026-11-28 10:15:21";
     let prefixes: [(&str, String); 5] = [

@@ -270,7 +270,7 @@ impl LuaClient {
         }
         args.begin_sql().extend_from_slice(sql);
         self.step = Step::Prepare(place);
-        Ok(Some(Next::Prepare))
+        Ok(Some(Next::Prepare { replaces: None }))
     }
 
     /// Keeps a statement, if the script has memory for it.
@@ -303,7 +303,7 @@ impl LuaClient {
         args.begin_sql().extend_from_slice(&own.sql);
         self.held = Some((place, values.to_vec()));
         self.step = Step::Prepare(place);
-        Ok(Next::Prepare)
+        Ok(Next::Prepare { replaces: None })
     }
 
     /// A new connection knows none of the old one's prepared statements.

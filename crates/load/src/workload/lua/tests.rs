@@ -48,7 +48,7 @@ fn sent(text: &str, protocol: Protocol) -> Vec<String> {
         while let Some(next) = client.next(&mut args) {
             said.push(match next {
                 Next::Sql { .. } => String::from_utf8_lossy(args.sql()).into_owned(),
-                Next::Prepare => format!("prepare {}", String::from_utf8_lossy(args.sql())),
+                Next::Prepare { .. } => format!("prepare {}", String::from_utf8_lossy(args.sql())),
                 Next::Own { number, .. } => format!("{number} {}", values(&args)),
                 Next::Fail => panic!("{}", client.mistake()),
                 other => format!("{other:?}"),

@@ -57,6 +57,9 @@ pub struct Tally {
     /// transaction of PostgreSQL began.
     pub prepared: u64,
     pub prepared_as_text: u64,
+    /// Preparations, and those in the log that an execution followed.
+    pub preparations: u64,
+    pub preparations_recorded: u64,
     pub refusals_in_both: u64,
     pub refusals_in_log_only: u64,
     pub refusals_in_replay_only: u64,
@@ -142,8 +145,9 @@ impl Counts {
 
     pub(super) fn add(&mut self, other: &Self) {
         sum!(self, other; late own server busy_us recorded_busy_us);
-        sum!(self.tally, other.tally; sent prepared prepared_as_text refusals_in_both refusals_in_log_only
-            refusals_in_replay_only rows_compared rows_different commits commits_overtook held gave_up_order);
+        sum!(self.tally, other.tally; sent prepared prepared_as_text preparations preparations_recorded
+            refusals_in_both refusals_in_log_only refusals_in_replay_only rows_compared rows_different commits
+            commits_overtook held gave_up_order);
         for (reason, count) in &other.left_out {
             self.leave_out(reason, *count);
         }

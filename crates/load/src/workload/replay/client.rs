@@ -110,24 +110,29 @@ impl Client {
         }
     }
 
-    /// Asks for a statement to be prepared, if one was in the log and is not yet on this connection.
+    /// Asks for a statement to be prepared, if one was in the log and is not yet on this connection, or was anew.
     fn prepare(&mut self, args: &mut Args) -> Option<Next> {
-        let (next, is_mysql) = (self.course.next.as_ref(), self.shared.is_mysql());
+        let is_mysql = self.shared.is_mysql();
         // Without values, PostgreSQL's `?` is an operator, which the driver would take for a mark.
-        if let Some(bound) = next.and_then(|next| next.bound.as_ref())
+        if let Some(next) = &mut self.course.next
+            && let Some(bound) = &next.bound
             && (is_mysql || !bound.values.is_empty() || !bound.sql.contains(&b'?'))
         {
             let connections = self.shared.lanes.len() * self.shared.options.copies;
-            self.prepared.ask(&bound.sql, connections);
+            let is_fresh = std::mem::take(&mut next.is_fresh);
+            self.prepared.ask(&bound.sql, connections, is_fresh);
+            let mut counts = self.shared.counts(self.course.client);
+            counts.tally.preparations_recorded += u64::from(is_fresh);
         }
-        // In a transaction, PostgreSQL would give that up with what it refuses.
-        if self.course.in_transaction && !is_mysql {
+        let sql = self.prepared.waiting.last()?;
+        let replaces = self.prepared.number(sql);
+        // In a transaction, PostgreSQL would give that up with what it refuses; this it has taken before.
+        if self.course.in_transaction && !is_mysql && replaces.is_none() {
             return None;
         }
-        args.begin_sql()
-            .extend_from_slice(self.prepared.waiting.last()?);
+        args.begin_sql().extend_from_slice(sql);
         self.step = Step::Prepare;
-        Some(Next::Prepare)
+        Some(Next::Prepare { replaces })
     }
 
     /// A reply, or a refusal, to what was sent last.
@@ -136,6 +141,7 @@ impl Client {
         self.free_us = now_us;
         if self.step == Step::Prepare {
             self.prepared.conclude(reply.is_ok());
+            self.shared.counts(self.course.client).tally.preparations += u64::from(reply.is_ok());
         }
         if let Step::Beside(beside) = self.step {
             let commit = self.marker.conclude_beside(beside, reply.err());
@@ -217,7 +223,7 @@ impl Script for Client {
         let is_timed = self.shared.options.speed.is_some();
         let due_us = if is_timed { due_us } else { self.free_us };
         let bound = recorded.bound.as_ref();
-        let number = bound.and_then(|bound| *self.prepared.numbers.get(&bound.sql)?);
+        let number = bound.and_then(|bound| self.prepared.number(&bound.sql));
         let mut counts = self.shared.counts(self.course.client);
         counts.send(due_us, self.free_us, now_us);
         counts.tally.prepared += u64::from(number.is_some());

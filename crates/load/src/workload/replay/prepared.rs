@@ -18,8 +18,13 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Takes up a statement that is to be prepared, unless one of so many connections has enough.
-    pub(super) fn ask(&mut self, sql: &[u8], connections: usize) {
+    pub(super) fn number(&self, sql: &[u8]) -> Option<usize> {
+        *self.numbers.get(sql)?
+    }
+
+    /// Takes up a statement that is to be prepared, unless one of so many connections has enough; one that it has is
+    /// prepared anew in the place of the earlier one.
+    pub(super) fn ask(&mut self, sql: &[u8], connections: usize, is_fresh: bool) {
         // Few of them have no more each than these many.
         let connections = connections.max(32);
         let has_room = self.made + self.waiting.len() < MOST / connections
@@ -28,13 +33,17 @@ impl Prepared {
             self.bytes += sql.len();
             self.numbers.insert(sql.to_vec(), None);
             self.waiting.push(sql.to_vec());
+        } else if is_fresh && self.number(sql).is_some() {
+            self.waiting.push(sql.to_vec());
         }
     }
 
     pub(super) fn conclude(&mut self, is_done: bool) {
-        if let Some(sql) = self.waiting.pop().filter(|_| is_done) {
-            self.numbers.insert(sql, Some(self.made));
-            self.made += 1;
+        if let Some(sql) = self.waiting.pop() {
+            let known = self.number(&sql);
+            let number = known.unwrap_or(self.made);
+            self.made += usize::from(is_done && known.is_none());
+            self.numbers.insert(sql, is_done.then_some(number));
         }
     }
 

@@ -37,29 +37,31 @@ fn workload_of(
     only_reads: bool,
     marks: Option<Marks>,
 ) -> ReplayWorkload {
-    let said = statements.iter().map(|sql| Statement {
-        sql: sql.as_bytes().to_vec(),
-        duration_us: Some(10),
-        ..Statement::default()
+    let said = statements.iter().map(|sql| {
+        What::Statement(Statement {
+            sql: sql.as_bytes().to_vec(),
+            duration_us: Some(10),
+            ..Statement::default()
+        })
     });
     workload_from(dialect, said, from_us, only_reads, marks)
 }
 
 fn workload_from(
     dialect: Dialect,
-    statements: impl Iterator<Item = Statement>,
+    whats: impl Iterator<Item = What>,
     from_us: u64,
     only_reads: bool,
     marks: Option<Marks>,
 ) -> ReplayWorkload {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut recorder = Recorder::new(&mut file, dialect, false).unwrap();
-    for (place, said) in (1..).zip(statements) {
+    for (place, what) in (1..).zip(whats) {
         let event = Event {
             session: 1,
             at_us: place * 1000,
             step_us: 1,
-            what: What::Statement(said),
+            what,
             line: 1,
         };
         recorder.take(event).unwrap();
@@ -110,24 +112,29 @@ fn sent(workload: &ReplayWorkload, refused: &str) -> Vec<String> {
     sent
 }
 
-/// The steps of a replay in which a SELECT that ends in a number was prepared, and its certificate. Preparations are
-/// refused with this code, or lose the connection.
+/// The steps of a replay in which a SELECT that ends in a number was prepared, and its certificate. `PREPARED` begins
+/// an event of the log. Preparations are refused with this code, or those that replace one, or lose the connection.
 fn steps(
     dialect: Dialect,
     statements: &[&str],
     fault: Option<&str>,
 ) -> (Vec<String>, serde_json::Value) {
     let mark = if dialect == Dialect::Mysql { "?" } else { "$1" };
+    let key = |text: &str| text.bytes().map(u64::from).sum::<u64>();
     let said = statements.iter().map(|sql| {
+        if let Some(text) = sql.strip_prefix("PREPARED ") {
+            return What::Prepared(key(text));
+        }
         let parts = sql.rsplit_once(' ').filter(|_| sql.starts_with("SELECT"));
-        Statement {
+        What::Statement(Statement {
             sql: sql.as_bytes().to_vec(),
+            key: parts.map(|(before, _)| key(before)),
             bound: parts.map(|(before, value)| Bound {
                 sql: format!("{before} {mark}").into_bytes(),
                 values: vec![Value::Text(value.as_bytes().to_vec()), Value::Null],
             }),
             ..Statement::default()
-        }
+        })
     });
     let workload = workload_from(dialect, said, 0, false, None);
     let mut script = workload.script(0);
@@ -137,7 +144,11 @@ fn steps(
         while let Some(next) = script.next(&mut args) {
             let text = String::from_utf8(args.sql().to_vec()).unwrap();
             match next {
-                Next::Prepare => steps.push(format!("prepare {text}")),
+                Next::Prepare { replaces: None } => steps.push(format!("prepare {text}")),
+                Next::Prepare { replaces } => {
+                    let number = replaces.unwrap();
+                    steps.push(format!("prepare {text} as {number}"));
+                }
                 Next::Own { number, .. } => {
                     steps.push(format!("{number} of {text}, {}", args.values().len()));
                 }
@@ -145,11 +156,14 @@ fn steps(
                 other => panic!("{other:?}"),
             }
             match (next, fault) {
-                (Next::Prepare, Some("lost")) => {
+                (Next::Prepare { replaces: None }, Some("again")) => {
+                    script.take_reply(Reply::default(), None, 0);
+                }
+                (Next::Prepare { .. }, Some("lost")) => {
                     script.lost();
                     break;
                 }
-                (Next::Prepare, Some(code)) => {
+                (Next::Prepare { .. }, Some(code)) => {
                     let error = ServerError {
                         code: code.into(),
                         sql_state: None,
@@ -161,7 +175,7 @@ fn steps(
                 }
                 (next, _) => {
                     script.take_reply(Reply::default(), None, 0);
-                    assert_eq!(script.counts(), next != Next::Prepare);
+                    assert_eq!(script.counts(), !matches!(next, Next::Prepare { .. }));
                 }
             }
         }
@@ -195,7 +209,8 @@ fn all_connections_together_prepare_no_more_than_a_server_has_and_memory_holds()
     let made = |connections: usize, bytes: usize| {
         let mut prepared = Prepared::default();
         for number in 0..1000 {
-            prepared.ask(format!("SELECT {number:bytes$}").as_bytes(), connections);
+            let sql = format!("SELECT {number:bytes$}");
+            prepared.ask(sql.as_bytes(), connections, number % 2 == 0);
             prepared.conclude(true);
         }
         let known = |number| {
@@ -241,6 +256,64 @@ fn postgresql_is_asked_to_prepare_between_transactions_only() {
         "1 of 2, 2",
     ];
     assert_eq!(made, [&["BEGIN"], &expected[..], &["COMMIT"]].concat());
+}
+
+#[test]
+fn what_the_log_prepares_again_is_prepared_again_in_its_place() {
+    let [a, b] = ["PREPARED SELECT a+", "PREPARED SELECT b+"];
+    // Twice, or without an execution: that makes no difference.
+    let (first, second) = (
+        ["SELECT a+ 1", "SELECT a+ 2"],
+        ["SELECT a+ 3", "SELECT b+ 4"],
+    );
+    let log = [&[a], &first[..], &[b, a, a], &second, &[a]].concat();
+    let prepares = ["prepare SELECT a+ ?", "prepare SELECT b+ ?"];
+    let before = [
+        prepares[0],
+        "0 of 1, 2",
+        "0 of 2, 2",
+        "prepare SELECT a+ ? as 0",
+    ];
+    let (made, told) = steps(Dialect::Mysql, &log, None);
+    let after = ["0 of 3, 2", prepares[1], "1 of 4, 2"];
+    assert_eq!(made, [&before[..], &after].concat());
+    let counts = ["preparations", "preparations_recorded", "prepared"];
+    assert_eq!(counts.map(|own| told[own].clone()), [3, 3, 4]);
+    // What is refused then is gone.
+    let (made, told) = steps(
+        Dialect::Mysql,
+        &[&log[..], &["SELECT a+ 5"]].concat(),
+        Some("again"),
+    );
+    let after = ["SELECT a+ 3", prepares[1], "1 of 4, 2", "SELECT a+ 5"];
+    assert_eq!(made, [&before[..], &after].concat());
+    assert_eq!(counts.map(|own| told[own].clone()), [2, 4, 3]);
+
+    // PostgreSQL has taken the one before, and takes this in a transaction.
+    let within = [
+        "BEGIN",
+        a,
+        "SELECT a+ 2",
+        b,
+        "SELECT b+ 3",
+        "COMMIT",
+        "SELECT b+ 4",
+    ];
+    let log = [&[a, "SELECT a+ 1"], &within[..]].concat();
+    let (made, told) = steps(Dialect::Postgres, &log, None);
+    let expected = [
+        "prepare SELECT a+ $1",
+        "0 of 1, 2",
+        "BEGIN",
+        "prepare SELECT a+ $1 as 0",
+        "0 of 2, 2",
+        "SELECT b+ 3",
+        "COMMIT",
+        "prepare SELECT b+ $1",
+        "1 of 4, 2",
+    ];
+    assert_eq!(made, expected);
+    assert_eq!(counts.map(|own| told[own].clone()), [3, 3, 3]);
 }
 
 #[test]
@@ -292,7 +365,8 @@ fn an_operator_of_postgresql_is_no_mark() {
         ..Statement::default()
     };
     assert!(said.bound.is_some());
-    let workload = workload_from(Dialect::Postgres, [said].into_iter(), 0, false, None);
+    let said = [What::Statement(said)].into_iter();
+    let workload = workload_from(Dialect::Postgres, said, 0, false, None);
     assert_eq!(sent(&workload, ""), ["SELECT j ? 'a' FROM t"]);
 }
 

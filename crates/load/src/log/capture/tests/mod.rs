@@ -8,7 +8,7 @@ use std::io::Write;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::tests::Kept;
+use super::super::tests::{Kept, fresh};
 use super::super::{Format, Inputs, Statement, What, read, recognise};
 use super::{LOST, NO_REPLY};
 use crate::driver::Dialect;

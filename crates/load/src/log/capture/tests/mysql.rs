@@ -1,7 +1,7 @@
 //! What MySQL's clients and servers say.
 
 use super::super::{CURSOR, EARLIER, LOST};
-use super::{CLIENT, Conversation, PLAIN, SERVER, file, from_middle, read_bytes};
+use super::{CLIENT, Conversation, PLAIN, SERVER, file, fresh, from_middle, read_bytes};
 use crate::log::{Value, What};
 
 fn packet(number: u8, content: &[u8]) -> Vec<u8> {
@@ -330,6 +330,33 @@ fn values_that_are_sent_ahead_are_those_of_the_next_execution() {
         bound.values,
         [Value::Text(b"it's long".to_vec()), Value::Int(5)]
     );
+}
+
+#[test]
+fn each_preparation_by_mysqls_protocol_is_that_of_the_next_execution() {
+    let mut talk = logged_in();
+    let executed = |talk: &mut Conversation, id: u8| {
+        talk.say(CLIENT, &packet(0, &[0x17, id, 0, 0, 0, 0, 1, 0, 0, 0]));
+        talk.say(SERVER, &packet(1, DONE));
+    };
+    let refusal: &[u8] = b"\xff\x1e\x04#42S22Unknown column";
+    for id in [7, 8] {
+        let refused = id == 8;
+        for reply in [refusal, &[0, id, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]
+            .into_iter()
+            .skip(usize::from(!refused))
+        {
+            talk.say(CLIENT, &packet(0, b"\x16SELECT 1"));
+            talk.say(SERVER, &packet(1, reply));
+        }
+        executed(&mut talk, id);
+        executed(&mut talk, id);
+        talk.say(CLIENT, &packet(0, &[0x19, id, 0, 0, 0]));
+    }
+    let kept = read_bytes(&talk.file(), None);
+    assert_eq!(kept.texts(), ["SELECT 1"; 5]);
+    // The third is the preparation that was refused.
+    assert_eq!(fresh(&kept), [true, false, false, true, false]);
 }
 
 #[test]

@@ -125,6 +125,9 @@ fn postgresqls_statements_have_their_values_rows_and_times() {
     assert_eq!(counts, expected);
     // With its commit.
     assert_eq!(said[2].duration_us, Some(200));
+    // The last of them has no name, and is sent as text.
+    let prepared = [false, false, true, false, true, false];
+    assert_eq!(super::fresh(&kept), prepared);
     assert!(
         said.iter()
             .all(|said| said.database.as_deref() == Some(b"shop"))
