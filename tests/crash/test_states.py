@@ -2,13 +2,20 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from diskproof.crash.ledger import Acknowledgement
+from diskproof.crash.marks import Marks
+from diskproof.crash.recovery import Recovered, Verified
 from diskproof.crash.states import Digests, Log, Moment, State, read_log, states_of
 from diskproof.refusal import RefusalError
-from diskproof.results.cut import CutTrial
+from diskproof.results.cut import CutTrial, Recovery
 from diskproof.results.folder import RunFolder
+from diskproof.run import states as searching
+from diskproof.run.states import StatesAttempt
 from paths import STUDIES
 from support.command import diskproof_here
 from support.virtual import needs_virtual_disks
@@ -88,6 +95,43 @@ def test_a_log_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes()[:-38])
     with pytest.raises(RefusalError, match="cut short"):
         read_log(log, 0, flushes_ignored=False)
+
+
+class OfOneTable(StatesAttempt):
+    """A search without disks and servers, in which each state recovers with the same rows."""
+
+    def _dirs(self, log: str) -> Any:
+        (self.folder / log).mkdir(exist_ok=True)
+        return SimpleNamespace(log=self.folder / log)
+
+    def _put(self, log: Log, state: State) -> None: ...
+
+    def _come_up(self, mount: object) -> Recovered:
+        del mount
+        return Recovered()
+
+
+def test_the_record_counts_no_promise_that_its_states_were_not_held_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Verified(Recovery(mount_s=0.0, server_s=0.0), Marks([(0, 1)]))
+    monkeypatch.setattr(searching, "request_log", lambda *_: a_log(tmp_path, *TWO_FLUSHES))
+    monkeypatch.setattr(searching, "LEFT_EARLY_US", 2)
+    monkeypatch.setattr(searching, "books_of", lambda *_: None)
+    monkeypatch.setattr(searching, "look", lambda *_: held)
+    disk = SimpleNamespace(facts=SimpleNamespace(flushes_ignored=False))
+    attempt: Any = object.__new__(OfOneTable)
+    attempt.layout = SimpleNamespace(cut_disks=lambda: [disk], disks=list, mount_again=None)
+    attempt.bench = SimpleNamespace(slowness={}, study=None, starter=None)
+    attempt.planned, attempt.kind = SimpleNamespace(seed=1), SimpleNamespace(page_bytes=1024)
+    attempt.crash, attempt.cell = SimpleNamespace(accounts=0), SimpleNamespace(clients=1)
+    attempt.began_us, attempt.cut_us, attempt.most, attempt.laps, attempt._last = 0, 9, 10, {}, 0.0
+    attempt.folder, attempt.verified, attempt.failed = tmp_path, None, []
+    attempt.told = [Acknowledgement(0, 1, 4), Acknowledgement(0, 2, 7)]  # its moments are 5 and 8
+    attempt.search()
+    assert attempt.finished
+    assert attempt.seen.counterexample is None
+    assert (attempt._outcome().acknowledged, attempt._outcome().lost) == (1, 0)
 
 
 @needs_virtual_disks

@@ -228,6 +228,16 @@ def test_cuts_at_once_need_storages_that_can_be_made_several_times() -> None:
         plan_of(text)
 
 
+def test_states_are_of_one_disk() -> None:
+    apart = "[storages.ssd.data]\nvirtual='laptop-ssd-2012'\n[storages.ssd.redo]\nvirtual='desktop-7200'\n"
+    text = study('[storages.ssd]\nvirtual = "laptop-ssd-2012"\nsize = "1 GiB"\n', apart).text
+    assert plan_of(text).crash is not None
+    states = text.replace("cuts = 4", "cuts = 1\nstates = 9")
+    with pytest.raises(RefusalError, match="`ssd` has 2 virtual disks, and states are tried of one"):
+        plan_of(states)
+    assert plan_of(states, ["/liar/"]).crash is not None
+
+
 def test_a_study_of_bare_files_has_nothing_to_lose() -> None:
     text = 'question = "?"\n[storages.ram]\nram = "1 GiB"\n[crash]\n'
     with pytest.raises(StudyError, match="cuts need a database"):

@@ -46,15 +46,6 @@ class StatesAttempt(CutAttempt):
         """What it does, in this order."""
         return [self.restore, self.start, self.live, self.come_back, self.search]
 
-    def restore(self) -> None:
-        """Refuse a layout of several disks: a state would be one of each."""
-        if len(self.layout.cut_disks()) != 1:
-            raise StorageError(
-                f"storage `{self.layout.name}` has {len(self.layout.cut_disks())} virtual disks, and states "
-                "are tried of one: give all roles one disk, or leave `states` out"
-            )
-        super().restore()
-
     def search(self) -> None:
         """Try state by state until one does harm, then make it smaller; the outcome is that of the last."""
         [disk] = self.layout.cut_disks()
@@ -82,8 +73,8 @@ class StatesAttempt(CutAttempt):
             if self._does_harm_twice(log, state):
                 harmful, ended = state, False
                 break
-            if state.moment.at_us > latest[0]:
-                latest = state.moment.at_us, self.verified
+            if self.cut_us > latest[0]:
+                latest = self.cut_us, self.verified
         if harmful is not None:
             why = _harm(self.verified, self._outcome())
             smallest = self._smallest(log, harmful)
@@ -92,7 +83,6 @@ class StatesAttempt(CutAttempt):
             latest = self.cut_us, self.verified
             if harmful is None:
                 self._note_disturbed(why)
-        outcome = latest
         self.seen = StatesSeen(
             moments=moments,
             checked=len(tried),
@@ -100,7 +90,7 @@ class StatesAttempt(CutAttempt):
             all_of_them=ended,
             counterexample=None if harmful is None else self._named(log, harmful),
         )
-        self.cut_us, self.verified = outcome
+        self.cut_us, self.verified = latest
         self.finished = self.verified is not None
         self.lap("verify_s")
 

@@ -59,6 +59,13 @@ def plan_cuts(
         return None
     cells = list({cell.id: cell for cell, _ in deaths}.values())
     storages = dict.fromkeys(cell.storage for cell in cells)
+    for name in storages if crash.states else ():
+        disks = {place.key for place in study.storages[name].places().values() if place.can_be_cut}
+        if len(disks) > 1:
+            raise RefusalError(
+                f"storage `{name}` has {len(disks)} virtual disks, and states are tried of one: give all "
+                "roles one disk, or leave `states` out"
+            )
     dying = [cell for cell, _ in deaths] * crash.cuts
     tries = crash.states or 1
     load_s = (crash.cut_after_s + crash.cut_before_s) / 2
