@@ -13,6 +13,8 @@ from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import DataFacts
 from diskproof.run.attempt import Attempt
+from diskproof.run.cut import CutAttempt
+from diskproof.run.served import ServerAttempt
 from diskproof.storage.virtual import Slowness
 from support.command import diskproof_here
 from support.trials import make_plan
@@ -52,6 +54,15 @@ class Place:
 
     def slow_no_longer(self) -> None:
         self.undo("slowness")
+
+    def power_returns(self) -> None:
+        self.undo("power")
+
+    def heal(self) -> None:
+        self.undo("faults")
+
+    def track_no_longer(self) -> None:
+        self.undo("accounts")
 
     def clear(self) -> None:
         self.undo("files")
@@ -106,6 +117,32 @@ def test_unslowed_disks_are_left_alone(tmp_path: Any) -> None:
     trial, place = attempt(tmp_path, slow=False)
     trial.clear()
     assert place.undone == ["processes", "files"]
+
+
+def test_what_is_left_after_a_stop_in_good_order_is_no_death_of_the_server(tmp_path: Any) -> None:
+    broken, place = attempt(tmp_path, "files", slow=False)
+    trial: Any = object.__new__(ServerAttempt)
+    trial.bench, trial.layout, trial.findings, trial._room = broken.bench, place, [], None
+    trial.running = SimpleNamespace(alive=False, kill=lambda: None, log_tail=lambda: "its last line")
+    trial.clear()
+    assert [one.message.text for one in trial.findings] == ["files would not go"]
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_cut_clears_away_what_it_can(finished: bool) -> None:
+    place = Place(("clients", "faults"))
+    cut: Any = object.__new__(CutAttempt)
+    cut.layout, cut.findings, cut.finished, cut.laps, cut._last = place, [], finished, {}, 0.0
+    cut._has_power = finished
+    cut.plan = SimpleNamespace(faults={"one": None})
+    cut._clients = SimpleNamespace(kill=lambda: place.undo("clients"))
+    cut._running = SimpleNamespace(kill=lambda: place.undo("server"), log_tail=lambda: "its last line")
+    cut.clear()
+    power = [] if finished else ["power"]
+    assert place.undone == ["clients", "server", *power, "faults", "accounts", "files"]
+    assert [one.severity for one in cut.findings] == 2 * ["warning" if finished else "invalid"]
+    assert cut.finished is finished
+    assert "stop_s" in cut.laps
 
 
 def test_a_clock_that_was_set_makes_its_trial_invalid(

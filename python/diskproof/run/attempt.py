@@ -101,9 +101,21 @@ class Steps(ABC):
     def fail(self, error: Exception) -> None:
         """Record why it broke off."""
 
-    @abstractmethod
     def clear(self) -> None:
-        """Clear away processes and data, whatever happened."""
+        """Clear away processes and data, whatever happened. A step that fails does not stop the others."""
+        for undo in self.undoing():
+            try:
+                undo()
+            except MISHAPS as error:
+                self.is_left(error)
+
+    @abstractmethod
+    def undoing(self) -> list[Callable[[], object]]:
+        """Return the steps that clear everything away."""
+
+    @abstractmethod
+    def is_left(self, error: Exception) -> None:
+        """Record what was not cleared away."""
 
     def find(
         self, check: str, severity: Severity, message: Message | str, remedy: Message | str = NOTHING
@@ -159,21 +171,16 @@ class Attempt(Steps):
 
     def fail(self, error: Exception) -> None:
         """Record why the trial broke off."""
+        self.is_left(error)
+
+    def undoing(self) -> list[Callable[[], object]]:
+        """Reset the disks first: a disk that stays slowed would be slow in the next trial."""
+        reset = [self.layout.slow_no_longer] if self.bench.slowness else []
+        return [*reset, self.end_processes, self.layout.clear]
+
+    def is_left(self, error: Exception) -> None:
+        """Record it in its own words: the server may have ended long before, in good order."""
         self.invalid(FINISHED, str(error) or type(error).__name__)
-
-    def clear(self) -> None:
-        """Clear away processes and data, whatever happened. A step that fails does not stop the others.
-
-        The disks are reset first: a disk that stays slowed would be slow in the next trial.
-        """
-        undoing = [self.end_processes, self.layout.clear]
-        if self.bench.slowness:
-            undoing.insert(0, self.layout.slow_no_longer)
-        for undo in undoing:
-            try:
-                undo()
-            except MISHAPS as error:
-                self.fail(error)
 
     def record(self) -> Trial:
         """Write the series and return the record."""

@@ -23,7 +23,7 @@ from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.plan import CUT_LOAD, Cell, PlannedCut
 from diskproof.results.trial import Setting
 from diskproof.run.attempt import ServerStartError, Steps
-from diskproof.run.bench import MISHAPS, Bench
+from diskproof.run.bench import Bench
 from diskproof.run.server_setup import data_set_name, restore_data, settings_of, start_in_own_time
 from diskproof.run.slower import check_follows
 from diskproof.server.base import Dirs, Running, Settings
@@ -76,6 +76,7 @@ class CutAttempt(Steps):
         self._recovered = Recovered()
         self._running: Running | None = None
         self._clients: Committing | None = None
+        self._has_power = True
         self._asked: Settings | None = None
 
     @property
@@ -242,6 +243,7 @@ class CutAttempt(Steps):
     def _cut(self, how: PowerCut) -> None:
         """Cut the disks first, then kill their users: from the cut on nothing can reach a disk."""
         answers = self.layout.cut(how)
+        self._has_power = False
         self._kill()
         self.cut_us = answers[0][1]["at_monotonic_us"]
         of_log = self.layout.cut_disks_of("redo")
@@ -275,6 +277,7 @@ class CutAttempt(Steps):
             ).model_copy(update=self._seen)
         if self.cuts_disks:
             self.layout.power_returns()
+            self._has_power = True
             self.layout.track_no_longer()
         self.lap("cut_s")
 
@@ -321,26 +324,25 @@ class CutAttempt(Steps):
         self.finished = False
         self.find(check, "invalid", message, REMEDY)
 
-    def clear(self) -> None:
-        """Clear away everything but the record and the folder, whatever happened.
+    def undoing(self) -> list[Callable[[], object]]:
+        """Clear away everything but the record and the folder."""
+        undoing: list[Callable[[], object]] = [self.layout.track_no_longer, self.layout.clear]
+        if self.bears_errors:
+            undoing.insert(0, self.layout.heal)
+        if not self._has_power:
+            undoing.insert(0, self.layout.power_returns)
+        if self._running is not None:
+            undoing.insert(0, self._running.kill)
+        if self._clients is not None:
+            undoing.insert(0, self._clients.kill)
+        return [*undoing, lambda: self.lap("stop_s")]
 
-        What was verified before stays: a later failure does not discard a loss.
-        """
-        try:
-            if self._clients is not None:
-                self._clients.kill()
-            if self._running is not None:
-                self._running.kill()
-            if self.bears_errors:
-                self.layout.heal()
-            self.layout.track_no_longer()
-            self.layout.clear()
-        except MISHAPS as error:
-            if self.finished:
-                self.find(CLEARED, "warning", str(error))
-            else:
-                self.fail(error)
-        self.lap("stop_s")
+    def is_left(self, error: Exception) -> None:
+        """Keep what was verified before: a later failure does not discard a loss."""
+        if self.finished:
+            self.find(CLEARED, "warning", str(error))
+        else:
+            self.fail(error)
 
     def record(self, evidence: str | None) -> CutTrial:
         """Return the record."""
