@@ -7,7 +7,9 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
+import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
@@ -18,7 +20,7 @@ from diskproof.system.journal import Journal, clean, state_folder
 from diskproof.system.loops import BLOCKS, backing_file_of, lies_on
 from diskproof.system.mounts import is_mounted, mounted_at
 from support.disks import needs_root
-from support.virtual import needs_virtual_disks
+from support.virtual import make_facts, needs_virtual_disks
 
 MIB = 2**20
 
@@ -152,6 +154,39 @@ def test_a_disk_that_is_open_is_not_marked_to_be_detached_later() -> None:
     assert lies_on(one.block, one.file)
     attached.detach(one)
     assert is_gone(one)
+
+
+@needs_virtual_disks
+def test_a_disk_that_is_attached_while_others_are_cleaned_up_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = Journal.attaching
+
+    def after_another(folder: Path) -> IO[str]:
+        """Let the folder be locked as soon as another program has attached its disk."""
+        monkeypatch.setattr(Journal, "attaching", lock)
+        attach(filesystem=None)
+        return lock(folder)
+
+    (state_folder() / "disks").mkdir(parents=True)
+    monkeypatch.setattr(Journal, "attaching", after_another)
+    assert attached.clean() == []
+    [one] = attached.attachments()
+    assert one.alive
+
+
+def test_a_program_that_ends_at_a_look_is_not_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ending:
+        """A process whose mark was just read."""
+
+        def __getattr__(self, _: str) -> object:
+            raise psutil.NoSuchProcess(1)
+
+    one = attached.Attachment(
+        name="ours", mark="0badcafe", facts=make_facts(), block=Path("loop"), file=Path("f"), socket=Path("s")
+    )
+    monkeypatch.setattr(attached, "processes_of", lambda _: iter([Ending()]))
+    assert one.alive
+    monkeypatch.setattr(attached, "processes_of", lambda _: iter(()))
+    assert not one.alive
 
 
 @needs_virtual_disks

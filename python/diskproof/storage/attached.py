@@ -73,8 +73,8 @@ class Attachment(BaseModel):
 
     @property
     def alive(self) -> bool:
-        """Whether its program runs."""
-        return any(process.status() != psutil.STATUS_ZOMBIE for process in processes_of(self.mark))
+        """Whether its program runs: one that has ended shows no mark."""
+        return any(processes_of(self.mark))
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ def clean() -> list[Undone]:
     """Undo what is left of disks whose program is gone."""
     if not _folder().is_dir():
         return []
-    living = {one.mark for one in attachments() if one.alive}
     with Journal.attaching(_folder()):  # a disk that is just being attached has no description yet
+        living = {one.mark for one in attachments() if one.alive}
         dead = [path for path in sorted(_folder().glob("*.jsonl")) if path.stem not in living]
         return [undone for path in dead for undone in _forget(path)]
 
