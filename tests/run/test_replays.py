@@ -8,6 +8,7 @@ import pytest
 from diskproof import load
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here, open_for_others
+from support.given import their_server, write_password
 
 pytestmark = pytest.mark.timeout(200)
 
@@ -123,6 +124,25 @@ def test_a_log_is_replayed_on_the_user_s_tables(tmp_path: Path, family: str) -> 
     if result.returncode != 12:
         assert "The least true trial of each cell." in report
         assert "UPDATE goods SET stock=stock+? WHERE id=?" in report
+
+
+OURS = 'family = "mysql"\n[storages.memory]\nram = "1 GiB"\n[tunings.safest]\n[tunings.fast]\n'
+
+
+def test_a_log_is_replayed_on_a_server_that_is_there_already(tmp_path: Path) -> None:
+    written(tmp_path, "mysql")
+    text = (tmp_path / "study.toml").read_text()
+    assert OURS in text
+    with their_server("mariadb") as theirs:
+        there = f'url = "{theirs.url}"\npassword_file = "{write_password(tmp_path)}"\n'
+        text = text.replace('memory = ["64 MiB"]\n', "").replace("blocks = 2", "blocks = 1")
+        (tmp_path / "study.toml").write_text(text.replace(OURS, there))
+        result = diskproof_here(tmp_path, "run", "study.toml")
+        assert result.returncode in (0, 10, 11, 12), result.stdout + result.stderr
+        (path,) = (tmp_path / "runs" / "study").iterdir()
+        (trial,) = RunFolder.open(path).trials()
+        assert trial.finished, trial.findings
+        assert theirs.ask("SELECT SUM(stock) FROM goods", database="load") == [(15 + 160,)]
 
 
 def test_other_data_are_found_out(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.plan import Plan
+from diskproof.study.loads.replay import MARKS
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study
 
@@ -135,3 +136,11 @@ def test_hosts_take_no_dumps_of_a_server(tmp_path: Path) -> None:
     own = f'prepare = "mysql://app@db.example/shop"\nfiles = ["{tmp_path}/look.sql"]\n'
     with pytest.raises(StudyError, match="each would take a dump of its own"):
         plan(STUDY.format(hosts=EACH, family="mysql") + f'[workloads.own]\nkind = "script"\n{own}')
+
+
+def test_a_log_is_not_replayed_from_other_machines(tmp_path: Path) -> None:
+    contents = b'{"most_at_once": 1, "dialect": "mysql", "length_us": 1000000}'
+    (tmp_path / "own.load").write_bytes(contents + len(contents).to_bytes(8, "little") + MARKS[0])
+    own = f'[workloads.own]\nkind = "replay"\nfile = "{tmp_path}/own.load"\n'
+    with pytest.raises(StudyError, match="`own` replays a log, which no other machine is handed"):
+        plan(ROLES + own)

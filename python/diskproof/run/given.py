@@ -194,7 +194,7 @@ class _Data:
                 load.prepare(
                     self._bench.starter,
                     server.url,
-                    self._workload.kind,
+                    self._workload.prepared_as or self._workload.kind,
                     arguments,
                     log / "prepare.log",
                     watch=lambda: None,

@@ -1,7 +1,7 @@
 """From a study to its plan: the cells, and the random order of their trials."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
@@ -143,6 +143,12 @@ def _hosts(study: Study, at_most_s: float | None, cuts_alone: bool) -> HostsChoi
     return study.hosts
 
 
+OF_ONE_MACHINE: Mapping[str, str] = {
+    "ledger": "numbers the entries of each client",
+    "tpcc": "has terminals in places of their own",
+}
+
+
 def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
     """Return why a study cannot have its load on other machines; None if it can."""
     if study.design.dilation != 1:
@@ -158,14 +164,14 @@ def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
     for name, load in study.workloads.items():
         if not load.needs_server:
             return f"workload `{name}` is of bare files, and has no server to be loaded from elsewhere"
+        if load.is_recorded:
+            return f"workload `{name}` replays a log, which no other machine is handed: leave it out"
         if load.uses_database:
             return f"workload `{name}` has a `database`, and loads from elsewhere reach the lab's own alone"
         if load.is_job:
             return f"workload `{name}` ends by itself, and its stages cannot begin on two machines at once"
-        if load.kind == "ledger" and len(hosts.loaders) > 1:
-            return f"workload `{name}` numbers the entries of each client: name one machine in `load`"
-        if load.kind == "tpcc" and len(hosts.loaders) > 1:
-            return f"workload `{name}` has terminals in places of their own: name one machine in `load`"
+        if (why := OF_ONE_MACHINE.get(load.kind)) and len(hosts.loaders) > 1:
+            return f"workload `{name}` {why}: name one machine in `load`"
         if getattr(load, "arrivals", None) == "even" and len(hosts.loaders) > 1:
             return (
                 f"workload `{name}` has arrivals at even intervals, which several machines do not keep "
