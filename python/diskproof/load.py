@@ -1,9 +1,11 @@
 """Starts diskproof-load and reads what it reports: the lab's end of docs/protocol.md."""
 
 import json
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -254,11 +256,9 @@ class Load:
     def go_on(self, at_ns: int | None = None) -> None:
         """Let the program pass the point at which it waits; it begins at `at_ns` of the monotonic clock."""
         assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(b"\n" if at_ns is None else b"%d\n" % at_ns)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has failed; its `failed` line says why
+        word = b"\n" if at_ns is None else b"%d\n" % at_ns
+        with suppress(BrokenPipeError):  # it has failed; its `failed` line says why
+            os.write(self._process.stdin.fileno(), word)  # past the buffer, which `end` could not empty
 
     def events(self, longest_s: float) -> Iterator[Event]:
         """Yield the program's events until its summary; LoadFailedError if it fails, ends early or hangs.

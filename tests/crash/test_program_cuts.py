@@ -131,6 +131,12 @@ def test_a_load_that_does_not_speak_as_it_must(
         running.kill()
 
 
+def test_a_load_that_was_not_begun_is_killed_without_a_word(tmp_path: Path, starter: Starter) -> None:
+    running, promises = started(tmp_path, starter)
+    promises.kill()
+    running.kill()
+
+
 def states_of(pids: Iterable[int]) -> set[str]:
     states: set[str] = set()
     for pid in pids:

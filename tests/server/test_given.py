@@ -172,6 +172,20 @@ def test_only_a_refusal_of_the_write_shows_that_it_cannot_be_done(
     given.stop()
 
 
+def test_a_further_connection_that_is_refused_has_words(
+    theirs: Theirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = find(theirs.url).open()
+
+    def full(*_: object) -> None:
+        raise given.driver_error("too many connections")
+
+    monkeypatch.setattr(given, "_connect", full)
+    with pytest.raises(ServerError, match="cannot be asked about load: too many connections"):
+        given.settle()
+    given.stop()
+
+
 def test_only_an_empty_database_gets_the_mark(theirs: Theirs) -> None:
     given = find(theirs.url).open()
     given.check_database()

@@ -14,6 +14,7 @@ from diskproof.server.base import Dirs, Running, ServerFailedError, ServerKind
 from diskproof.server.sqlite import SqliteServer
 from diskproof.system.counters import open_files
 from diskproof.system.processes import Starter
+from diskproof.system.run_processes import processes_of
 from support.servers import Client, Images, connect, is_gone, make_dirs, start
 
 
@@ -199,6 +200,24 @@ def test_a_broken_data_directory_shows_the_log(
     (dirs.data / victim).write_bytes(b"nonsense" * 4096)
     with pytest.raises(ServerFailedError, match=r"\A.*ended while it started.*: (\[ERROR\]|PANIC|FATAL).*\n"):
         start(process_kind, dirs, starter)
+
+
+@pytest.mark.parametrize("process_kind", ["mariadb"], indirect=True)
+def test_a_start_that_breaks_off_for_another_reason_leaves_no_process(
+    process_kind: ServerKind,
+    root: Path,
+    starter: Starter,
+    images: Images,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    dirs = images.restore(process_kind, root)
+    monkeypatch.setattr("diskproof.server.process.wait_until", broken)
+    with pytest.raises(OSError, match="Too many open files"):
+        start(process_kind, dirs, starter)
+    assert not [*processes_of(starter._journal.mark)]
 
 
 def test_preloaded_tables_are_not_read_again(

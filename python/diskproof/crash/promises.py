@@ -43,6 +43,7 @@ class Promises(Committing):
         self._begun: set[str] = set()
         self._told: set[str] = set()
         self._last: int | None = None
+        self._reader: threading.Thread | None = None
         self._frozen_us: int | None = None
         self._wrong = ""
         self._synced_us: int | None = None
@@ -95,7 +96,9 @@ class Promises(Committing):
         return []
 
     def kill(self) -> None:
-        """Kill the load, and read the rest of its pipe."""
+        """Kill the load, if it was begun, and read the rest of its pipe."""
+        if self._reader is None:
+            return
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         kill(self._process)

@@ -2,7 +2,8 @@
 
 import time
 from abc import abstractmethod
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from diskproof.database.asking import AnswerError, Shape, ask, said
@@ -51,12 +52,18 @@ class Asked(Running, Generic[Connection]):
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the answer to one question to the workload's database."""
+        with self._another(CHECK_LIMIT_S) as connection:
+            return self._ask(connection, CHECK_LIMIT_S, sql)
+
+    @contextmanager
+    def _another(self, limit_s: float) -> Iterator[Connection]:
+        """Connect to the workload's database once more; ServerFailedError if the server refuses."""
         try:
-            connection = self._connect(self.database, CHECK_LIMIT_S)
+            connection = self._connect(self.database, limit_s)
         except (self.driver_error, AnswerError) as error:
             raise self._failed(f"cannot be asked about {self.database}: {said(error)}") from error
         with closing(connection):
-            return self._ask(connection, CHECK_LIMIT_S, sql)
+            yield connection
 
     @abstractmethod
     def _connect(self, database: str | None, limit_s: float) -> Connection:
@@ -93,7 +100,7 @@ class Asked(Running, Generic[Connection]):
 
     def _ask_at_length(self, statements: list[str]) -> None:
         """Run statements that may each take SETTLE_LIMIT_S, on a connection of their own."""
-        with closing(self._connect(self.database, SETTLE_LIMIT_S)) as connection:
+        with self._another(SETTLE_LIMIT_S) as connection:
             for sql in statements:
                 self._ask(connection, SETTLE_LIMIT_S, sql)
 

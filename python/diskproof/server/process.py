@@ -3,7 +3,7 @@
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -167,7 +167,8 @@ class ServerProgram(ServerKind):
             error.complaints = running.complaints()
             return error
 
-        try:
+        with ExitStack() as undoing:
+            undoing.callback(running.kill)
             wait_until(
                 running.refuses_connections,
                 process,
@@ -175,17 +176,10 @@ class ServerProgram(ServerKind):
                 failure=failure,
                 log=log if self.logs_progress else None,
             )
-        except ServerFailedError:
-            running.kill()
-            raise
-        if isinstance(process, Contained) and not process.is_seen:
-            running.kill()
-            raise failure("runs in a machine of the engine's own, whose processes diskproof does not see")
-        try:
+            if isinstance(process, Contained) and not process.is_seen:
+                raise failure("runs in a machine of the engine's own, whose processes diskproof does not see")
             running.open_endpoint()
-        except BaseException:
-            running.kill()
-            raise
+            undoing.pop_all()
         return running
 
     def check_variables(self, variables: Mapping[str, str], places: Mapping[str, str] = NO_PLACES) -> None:
