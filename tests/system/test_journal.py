@@ -65,6 +65,30 @@ def test_a_run_interrupted_as_it_begins_leaves_nothing(monkeypatch: pytest.Monke
     Journal.begin("test").finish()
 
 
+LOST = """
+    import signal, time
+    from diskproof.system.endings import ending_in_good_order
+    from diskproof.system.journal import machine_taken
+
+    class Destroyed:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    with ending_in_good_order(), machine_taken("test", print):
+        Destroyed()
+        time.sleep(20)
+"""
+
+
+def test_an_interruption_that_a_destructor_has_lost_comes_again_as_one() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(LOST)], check=False, capture_output=True, text=True, timeout=15
+    )
+    assert ended.stderr.strip().endswith("KeyboardInterrupt")
+    assert "RuntimeError" not in ended.stderr
+    assert journals() == []
+
+
 def test_the_users_password_stays_with_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our own servers have none: MariaDB refuses a log-in that brings one."""
     monkeypatch.setenv("DISKPROOF_PASSWORD", "of another server")

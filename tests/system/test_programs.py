@@ -14,7 +14,7 @@ import pytest
 
 from diskproof.system import programs
 from diskproof.system.journal import Journal
-from diskproof.system.run_processes import processes_of
+from diskproof.system.run_processes import processes_of, working_in
 
 ANSWERS = 20.0
 
@@ -111,3 +111,20 @@ def names_of(mark: str) -> list[str]:
         except psutil.Error:
             continue
     return sorted(found)
+
+
+def test_a_process_that_ends_while_it_is_asked_for_its_name_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
+    try:
+        assert list(working_in(tmp_path)) == ["sleep"]
+
+        def gone(process: psutil.Process) -> str:
+            raise psutil.NoSuchProcess(process.pid)
+
+        monkeypatch.setattr(psutil.Process, "name", gone)
+        assert list(working_in(tmp_path)) == []
+    finally:
+        here.kill()
+        here.wait()

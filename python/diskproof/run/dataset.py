@@ -251,7 +251,7 @@ def _fill(
 
 def check_stopped(data: Path) -> None:
     """Refuse the data directory of a server that runs (DataSetError)."""
-    if using := sorted({process.name() for process in working_in(data)}):
+    if using := sorted(set(working_in(data))):
         raise DataSetError(f"{data} is in use by {', '.join(using)}: stop that server, or name a snapshot")
 
 

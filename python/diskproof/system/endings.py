@@ -94,8 +94,8 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
-    for do in _at_interruption:
-        do()
+    while _at_interruption:  # once, also if the interruption comes again
+        _at_interruption.pop()()
     raise KeyboardInterrupt
 
 

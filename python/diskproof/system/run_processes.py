@@ -44,12 +44,12 @@ def _environments() -> Iterator[tuple[psutil.Process, dict[str, str]]]:
             yield process, process.environ()
 
 
-def working_in(folder: Path) -> Iterator[psutil.Process]:
-    """Yield all processes that work in a folder, whatever they call it, as far as we may know."""
+def working_in(folder: Path) -> Iterator[str]:
+    """Yield the names of processes that work in a folder, whatever they call it, as far as we may know."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             if os.path.samestat(Path(f"/proc/{process.pid}/cwd").stat(), folder.stat()):
-                yield process
+                yield process.name()
 
 
 def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
