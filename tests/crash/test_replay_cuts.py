@@ -99,6 +99,9 @@ def test_acknowledged_transactions_of_the_log_are_looked_up(folder: Path) -> Non
     assert {row["session"] for row in rows} == {"0", "1"}
     assert all(int(row["at_us_of_log"]) % 20_000 < 2_000 for row in rows)
     assert "each that wrote is looked up" in (path / "report.md").read_text()
+    # The load is not copied into the run, so its study is named, too.
+    again = diskproof_here(folder, "crash", "--replay", str(path / str(unsafe.evidence)), "study.toml")
+    assert again.returncode == 0, again.stdout + again.stderr
 
 
 @pytest.mark.parametrize("folder", ["mysql"], indirect=True)

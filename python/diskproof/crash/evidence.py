@@ -175,6 +175,8 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
             "the cut byte for byte from those logs:",
             "",
             f"    diskproof crash --replay cuts/{cut.id}",
+            "",
+            "If the study names device files or a load by relative paths, add the study file to the command.",
         ]
     elif not cut.disks:
         lines += ["", "A killed process leaves nothing to be replayed; the seed only sets its moment."]

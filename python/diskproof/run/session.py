@@ -114,7 +114,8 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     division = divide(plan.cpus) if plan.cpus else None
     here = placed(study, plan)
     images_at = request.images or request.out.absolute() / IMAGES
-    for note in check(file, plan, servers, given, images_at):
+    # In the folder of an earlier run nothing is loaded.
+    for note in check(file, plan, servers, given, images_at) if within is None else ():
         progress.note(note)
 
     def show(undone: Undone) -> None:
