@@ -45,7 +45,7 @@ def restored(layout: Layout, log: Path | None = None) -> Path:
 
     if not layout.keeps("set"):
         layout.restore("set", copy)
-    layout.track(None if log is None else lambda _: log)
+    layout.track(lambda disk: log or disk.folder / "requests.log")
     layout.restore("set", copy)
     for disk in layout.disks():
         disk.control.set_timing(on=True)
@@ -122,6 +122,7 @@ def test_a_disk_that_ignores_flushes_loses_what_was_synced(journal: Journal) -> 
     assert facts["answered_at_risk_writes"] > 0
     assert not synced.exists()
     assert (data / "loaded").read_bytes() == b"loaded" * 1000
+    layout.track_no_longer()
     layout.clear()
 
 
@@ -137,6 +138,7 @@ def test_disks_of_one_layout_are_cut_at_once(journal: Journal) -> None:
     assert [disk.facts.name for disk in layout.cut_disks_of("redo")] == ["log"]
     assert [disk.facts.name for disk in layout.cut_disks_of("binlog")] == ["desktop-7200"]
     layout.power_returns()
+    layout.track_no_longer()
     layout.mount_again()
     layout.clear()
 
@@ -174,13 +176,13 @@ def test_who_leaves_late_is_waited_for_and_who_stays_is_named(
     began = time.monotonic()
     layout.power_returns()
     assert time.monotonic() - began >= 0.6
+    layout.track_no_longer()
     layout.mount_again()
     assert (data / "loaded").read_bytes() == b"loaded" * 1000
     monkeypatch.setattr("diskproof.storage.virtual.LET_GO_S", 0.2)
     with (data / "loaded").open("rb"):
         restored_disk = layout.disks()[0]
         assert isinstance(restored_disk, ServedDisk)
-        layout.track(None)
         restored_disk.control.ask("track", on=True)
         layout.cut(PowerCut(7, "nothing"))
         with pytest.raises(StorageError, match="in use"):

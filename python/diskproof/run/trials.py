@@ -16,7 +16,7 @@ from diskproof.audit.virtual import lateness
 from diskproof.refusal import RefusalError
 from diskproof.results.findings import REPEATED, START, STATEMENT
 from diskproof.results.folder import RunFolder
-from diskproof.results.plan import Cell, Phases, Plan, PlannedTrial
+from diskproof.results.plan import Cell, Plan, PlannedTrial
 from diskproof.results.trial import Trial
 from diskproof.run.attempt import Attempt
 from diskproof.run.bare import FilesAttempt
@@ -146,22 +146,13 @@ def _needed_s(plan: Plan, is_open: Sequence[Verdict], seconds: dict[str, float])
     return sum(seconds[cell] * more for cell, more in blocks.items())
 
 
-def run_trial(
-    bench: Bench,
-    planned: PlannedTrial,
-    cell: Cell,
-    disturbed: Message | None = None,
-    phases: Phases | None = None,
-) -> Trial:
+def run_trial(bench: Bench, planned: PlannedTrial, cell: Cell, disturbed: Message | None = None) -> Trial:
     """Run one trial to its end. If a part of it fails, the trial records a finding and the run goes on.
 
-    `disturbed`: why it is run again; `phases`: others than the plan's. A data set that cannot be loaded
-    (DataSetError) is raised: no trial caused it.
+    `disturbed`: why it is run again.
     """
     served = GivenAttempt if cell.server in bench.given else ServerAttempt
     attempt: Attempt = (served if cell.has_server else FilesAttempt)(bench, planned, cell)
-    if phases is not None:
-        attempt.phases = phases
     if disturbed is not None:
         why = say("it was run again, because {disturbed}; the second run counts", disturbed=disturbed)
         attempt.note(REPEATED, why)

@@ -17,7 +17,7 @@ from diskproof.storage.faults import fill_up, schedule_of
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.kinds.virtual import VirtualDiskPlace, VirtualPlace
 from diskproof.storage.places import Places, check
-from diskproof.storage.virtual import PowerCut, ServedDisk, Slowness, Tracking, cut_at_once
+from diskproof.storage.virtual import PowerCut, ServedDisk, Slowness, cut_at_once
 from diskproof.study.cuts import seed_of
 from diskproof.study.places import PlaceChoice
 from diskproof.study.storages import StorageChoice
@@ -184,13 +184,13 @@ class Layout:
         """Return whether every disk keeps a data set of that name."""
         return all(place.keeps(self.keeps_as(data_set)) for place in self._cut_places())
 
-    def track(self, log_of: Callable[[ServedDisk], Path] | None) -> None:
+    def track(self, log_of: Callable[[ServedDisk], Path]) -> None:
         """Let the disks account, from the next restore on, for what a power cut can take.
 
-        `log_of` returns the file for each disk's requests; None: no log.
+        `log_of` returns the file for each disk's requests.
         """
         for disk in self.cut_disks():
-            disk.tracking = Tracking(None if log_of is None else log_of(disk))
+            disk.tracking = log_of(disk)
 
     def track_no_longer(self) -> None:
         """End all accounts."""

@@ -48,14 +48,6 @@ _DESCRIBED = (
 
 
 @dataclass(frozen=True)
-class Tracking:
-    """How a disk accounts for what a power cut can take."""
-
-    log: Path | None
-    """File to be made for every request with its bytes; None: no log."""
-
-
-@dataclass(frozen=True)
 class Slowness:
     """Extra time of a disk for requests of one kind.
 
@@ -116,8 +108,9 @@ class ServedDisk:
     facts: VirtualFacts
     seed: int | None = field(default=None, kw_only=True)
     """Seed of its model from the next restore on; None: the seed at its start."""
-    tracking: Tracking | None = field(default=None, kw_only=True)
-    """How it accounts, from the next restore on, for what a power cut can take; None: not at all."""
+    tracking: Path | None = field(default=None, kw_only=True)
+    """File to be made for every request with its bytes, from the next restore on: it then accounts for what a
+    power cut can take. None: it does not."""
 
     slowness: Slowness | None = field(default=None, kw_only=True)
     """Its extra time; None: none."""
@@ -143,8 +136,7 @@ class ServedDisk:
         """
         self.control.ask("restore", name=name, **({} if self.seed is None else {"seed": self.seed}))
         if self.tracking is not None:
-            log = {} if self.tracking.log is None else {"log": str(self.tracking.log)}
-            self.control.ask("track", on=True, **log)
+            self.control.ask("track", on=True, log=str(self.tracking))
 
     def track_no_longer(self) -> None:
         """End the account of what a power cut can take: it costs copies of all writes."""

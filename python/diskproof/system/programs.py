@@ -174,7 +174,6 @@ def run(
     *,
     limit_s: float = ANSWER_S,
     stdin: int | IO[bytes] = NOTHING,
-    cwd: Path | str | None = None,
     env: dict[str, str] | None = None,
     marked: bool = True,
     whole: bool = False,
@@ -188,9 +187,7 @@ def run(
     """
     with in_memory() as out, in_memory() as err:
         in_english = {"LC_ALL": "C", **(env or {})}
-        process = start(
-            argv, stdin=stdin, stdout=out, stderr=err, cwd=cwd, env=in_english, marked=marked, whole=whole
-        )
+        process = start(argv, stdin=stdin, stdout=out, stderr=err, env=in_english, marked=marked, whole=whole)
         try:
             while watch and limit_s > 0.5 and process.poll() is None:
                 if reason := watch():
