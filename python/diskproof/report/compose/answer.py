@@ -367,7 +367,6 @@ def _ends(analysis: Analysis) -> str:
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
     weak = {
         "simulated disks": not analysis.virtual.isdisjoint(storages),
-        f"clocks slowed {analysis.plan.dilation} times": analysis.plan.dilation > 1,
         "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
     }
     noted = ", ".join(what for what, applies in weak.items() if applies)
@@ -399,8 +398,8 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         many = numbers.count(min(one.telling for one in worst), noun)
         said.append(f"{many} each")
         if whole := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            risk = f"a risk of at most {cut_words.points(max(whole))} a {noun} (95%)"
-            said[0] = f"no loss in {many} means {risk}"
+            risk = f"at most {cut_words.points(max(whole))} of {'tries' if safety.faults else 'cuts'}"
+            said[0] = f"no loss in {many}: with 95% confidence {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
         ends = [f"{one.cell.tuning} {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
