@@ -110,6 +110,7 @@ class Shown:
 def main() -> int:
     """Run the studies, and write the pages."""
     arguments = parse()
+    before = PAGE.read_text() if PAGE.exists() else ""
     if not arguments.again:
         for study in arguments.studies:
             run(study, arguments.scale, arguments.out)
@@ -122,8 +123,8 @@ def main() -> int:
             write(study_prose.summary_of(study), summary(shown, pictures))
         else:
             print(f"{study} has no complete run at scale {arguments.scale}: its page stays", file=sys.stderr)
-    write(PAGE, overview(found, PAGE.read_text()))
-    return 0
+    write(PAGE, overview(found, before))
+    return 0 if any(found.values()) else 1
 
 
 def write(path: Path, parts: Iterable[str]) -> None:
@@ -238,13 +239,14 @@ def link(study: str) -> str:
 def item(one: Shown) -> str:
     """Return what the overview says of a study."""
     then = [f"With {servers(one.then)}: {published_groups.summary(one.then)}"] if one.then else []
+    scaled = f", scale `{one.plan.scale.name}`" if one.plan.scale else ""
     return "\n  - ".join(
         (
             f"{link(one.study)}**{markdown.escape(one.plan.question)}**",
             published_groups.summary(one.analysis),
             *then,
             f"Held back by: {held_back(one.analysis)}",
-            f"{head.speed_progress(one.analysis)}, {duration(one.took_s)}",
+            f"{head.speed_progress(one.analysis)}, {duration(one.took_s)}{scaled}",
         )
     )
 

@@ -15,6 +15,7 @@ from diskproof.server.registry import Installed, find
         (("mysql", "postgresql", "sqlite"), 0, True, "quickstart"),
         (("mysql", "postgresql", "sqlite"), 1000, False, "quickstart-postgresql"),
         (("mysql", "sqlite"), 1000, False, "quickstart"),
+        (("mysql",), 1000, False, "quickstart"),
         (("postgresql", "sqlite"), 1000, False, "quickstart-postgresql"),
         (("postgresql", "sqlite"), 0, True, "quickstart-sqlite"),
         (("sqlite",), 1000, False, "quickstart-sqlite"),

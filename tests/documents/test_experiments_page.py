@@ -91,7 +91,7 @@ def test_the_overview_links_to_each_study_with_its_answer_and_keeps_what_was_not
     text = "\n\n".join(experiments.overview({STUDY: shown(), "juju-ec2": None}, before))
     assert f"[{STUDY}](experiments/{STUDY}.md)" in text
     assert "published ratios" in text
-    assert "all valid, 1 min 30 s" in text
+    assert "all valid, 1 min 30 s, scale `short`" in text
     assert "\n\n- [juju-ec2](experiments/juju-ec2.md): **Which?**\n  - 2 agree\n\n`make" in text
 
 

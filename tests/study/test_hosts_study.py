@@ -142,5 +142,5 @@ def test_a_log_is_not_replayed_from_other_machines(tmp_path: Path) -> None:
     contents = b'{"most_at_once": 1, "dialect": "mysql", "length_us": 1000000}'
     (tmp_path / "own.load").write_bytes(contents + len(contents).to_bytes(8, "little") + MARKS[0])
     own = f'[workloads.own]\nkind = "replay"\nfile = "{tmp_path}/own.load"\n'
-    with pytest.raises(StudyError, match="`own` replays a log, which no other machine is handed"):
+    with pytest.raises(StudyError, match="`own` replays a log, which only this machine can"):
         plan(ROLES + own)

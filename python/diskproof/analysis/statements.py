@@ -31,13 +31,14 @@ def answer_replays(gathered: Gathered) -> list[ReplayAnswer]:
 
 
 def _answer(cell: Cell, said: list[Certificate]) -> ReplayAnswer:
+    least = max(said, key=lambda one: abs(one.preparations_recorded - one.preparations))
     known = [one.recorded_concurrency for one in said if one.recorded_concurrency is not None]
     return ReplayAnswer(
         cell=cell,
         speed=said[0].speed,
         sent=min(one.sent / one.statements if one.statements else 0.0 for one in said),
         prepared_as_text=max(one.prepared_as_text for one in said),
-        preparations=min((one.preparations, one.preparations_recorded) for one in said),
+        preparations=(least.preparations, least.preparations_recorded),
         own_p99_us=max(one.own_us.p99 for one in said),
         server_p99_us=max(one.server_us.p99 for one in said),
         concurrency=sum(one.concurrency for one in said) / len(said),

@@ -129,7 +129,7 @@ def order(run: Run) -> Iterator[Said]:
     ):
         if trend and trend.p < level and abs(trend.change) > run.plan.same_within:
             yield warning(
-                "{figure} changes by {change:+.0f} {span}, in all cells",
+                "{figure} changes by {change:+.0f} {span}, over all cells together",
                 figure=_figure(run),
                 change=share(trend.change),
                 span=span,

@@ -31,8 +31,8 @@ POOL_EDGE_BYTES = 64 * 2**20
 DISAGREEMENT = 0.02
 
 SELDOM = 0.02
-"""Of the time. Late answers that took no more together change a throughput by about as much: less than half
-of the 5% within which two are called the same. A judgement."""
+"""Of the time, and never more than a study calls the same. Late answers that took no more together change a
+throughput by at most as much. A judgement."""
 
 
 @check(
@@ -55,6 +55,7 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
     disks = _disks(evidence)
     held = sum(_held_share(evidence, disk) for disk in disks)
     late = sum(_late_share(disk) for disk in disks)
+    seldom = min(SELDOM, evidence.plan.same_within)
     # A replay is judged by its latency, too.
     takes_all = evidence.load.rate is None and evidence.metric != "latency_mean_us"
     for disk in disks:
@@ -66,7 +67,7 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
         if disk.late and disk.lateness_us and disk.lateness_share is not None:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
             unheeded = only_cache and not disk.read.requests
-            unheeded |= late <= SELDOM and takes_all
+            unheeded |= late <= seldom and takes_all
             yield problem(
                 "note" if unheeded else "invalid",
                 "this machine was too slow for the disk {disk}: 1 in 100 answers left {late} late or "
@@ -76,17 +77,20 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
                 share=share(disk.lateness_share),
                 mean=us(mean_us),
                 allowed=share(ALLOWED_LATENESS_SHARE),
-                end=_together(late) if takes_all else NOTHING,
+                end=_together(late, seldom) if takes_all else NOTHING,
             )
 
 
-def _together(late: float) -> Message:
-    """Say what the late answers took; if that is little, only what percentiles tell is in doubt."""
-    if late <= SELDOM:
-        return say("; all took {all} of the time, so that only percentiles may be too high", all=share(late))
+def _together(late: float, seldom: float) -> Message:
+    """Say what the late answers took; if that is little, percentiles are in doubt before throughput."""
+    if late <= seldom:
+        return say(
+            "; all took {all} of the time: throughput may be so much too low, percentiles more too high",
+            all=share(late),
+        )
     return say(
         ", or {seldom} of the time for all of them together, here {all}",
-        seldom=share(SELDOM),
+        seldom=share(seldom),
         all=share(late),
     )
 

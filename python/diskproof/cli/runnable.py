@@ -127,7 +127,7 @@ def quickstart() -> str:
     """
     here = (found.family for found in installed() if found.facts)  # MariaDB is looked for first
     is_root, first = os.geteuid() == 0, next(here, "sqlite")
-    if first == "mysql" and (is_root or can_mount() or next(here) != "postgresql"):
+    if first == "mysql" and (is_root or can_mount() or next(here, "") != "postgresql"):
         return "quickstart"
     return "quickstart-sqlite" if is_root or first == "sqlite" else "quickstart-postgresql"
 

@@ -95,7 +95,8 @@ def busy(place: ProfilePlace, taken: Taken) -> list[Message]:
     if taken.stolen > STEAL_SHARE:
         said.append(say("the hypervisor withheld {share} of the CPU time", share=share(taken.stolen)))
     if taken.other > OTHER_SHARE and not place.virtual:  # a virtual disk's own program takes CPU time
-        said.append(say("other programs took {share} of the machine's CPU time", share=share(taken.other)))
+        beside = share(taken.other)
+        said.append(say("work beside this test took {share} of the machine's CPU time", share=beside))
     return [
         say(
             "{why} meanwhile. Requests may have waited for a CPU, which makes a disk look slower than it is: "

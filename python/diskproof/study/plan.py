@@ -165,7 +165,7 @@ def _why_no_roles(study: Study, hosts: HostsChoice) -> str | None:
         if not load.needs_server:
             return f"workload `{name}` is of bare files, and has no server to be loaded from elsewhere"
         if load.is_recorded:
-            return f"workload `{name}` replays a log, which no other machine is handed: leave it out"
+            return f"workload `{name}` replays a log, which only this machine can: leave it out"
         if load.uses_database:
             return f"workload `{name}` has a `database`, and loads from elsewhere reach the lab's own alone"
         if load.is_job:

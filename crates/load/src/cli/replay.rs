@@ -152,7 +152,6 @@ fn run_on<D: Driver>(
     });
     let workload = ReplayWorkload::new(recording, options, marks.transpose()?)
         .map_err(|error| Stop::Arguments(format!("{}: {error}", args.file.display())))?;
-    workload.make_own_tables(&driver).map_err(not_made)?;
     let kind = Kind {
         workload: "replay",
         mix: args.file.display().to_string().into(),
@@ -165,6 +164,7 @@ fn run_on<D: Driver>(
             "the load has {clients} sessions at once, and {MOST_CLIENTS} is the most: take fewer with --sessions"
         )));
     }
+    workload.make_own_tables(&driver).map_err(not_made)?;
     let load = Load {
         crowd: Crowd {
             clients,

@@ -198,9 +198,10 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
         gone = f"{cell.tuning} even the database in {most.gone} of {most.telling}"
         return f"{kept}. On {cell.storage}{lying} every level lost some, {gone}."
-    safe = {one.cell.tuning for one in whole}
-    spared_elsewhere = (one for one in worst if one.cell.storage == cell.storage and one.cell.tuning in safe)
-    if lying and not most.gone and (even := next(spared_elsewhere, None)):
+    safe = {one.cell.tuning for one in whole if one.cell.storage != cell.storage}
+    here = (one for one in worst if one.cell.storage == cell.storage and one.with_loss and not one.states)
+    even = next((one for one in here if one.cell.tuning in safe), None)
+    if lying and not most.gone and even:
         often = f"in {even.with_loss} of {cut_words.cuts(even.telling)}"
         return f"{kept}. On {cell.storage}{lying} even {even.cell.tuning} lost commits {often}."
     return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
@@ -366,7 +367,7 @@ def _ends(analysis: Analysis) -> str:
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
     weak = {
-        "simulated disks": not analysis.virtual.isdisjoint(storages),
+        "virtual disks": not analysis.virtual.isdisjoint(storages),
         "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
     }
     noted = ", ".join(what for what, applies in weak.items() if applies)
@@ -408,7 +409,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     if _says_speed(analysis):
         said.append(_ends(analysis))
     elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):
-        said.append("simulated disks")
+        said.append("virtual disks")
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))

@@ -109,7 +109,7 @@ MOST_STATEMENTS = 20
 
 CERTIFICATE = (
     "The least true trial of each cell. Not prepared: statements that only the log has prepared. "
-    "Preparations: beside those in the log. Late: at most so far behind the log were 99 statements in 100."
+    "Preparations: made, of those in the log. Late: at most so far behind the log were 99 statements in 100."
 )
 
 
@@ -149,7 +149,7 @@ def _certificate(analysis: Analysis) -> Table:
         analysis.replays,
         (figures("Sent"), lambda row: f"{row.sent:.1%}"),
         (figures("Not prepared"), lambda row: f"{row.prepared_as_text:,}"),
-        (figures("Preparations"), lambda row: "{:,} of {:,}".format(*row.preparations)),
+        (figures("Preparations"), lambda row: " of ".join(f"{one:,}" for one in row.preparations if one)),
         (figures("Late, ours, ms"), lambda row: number(row.own_p99_us / 1e3)),
         (figures("Late, server's, ms"), lambda row: number(row.server_p99_us / 1e3)),
         (figures("At once"), lambda row: number(row.concurrency)),

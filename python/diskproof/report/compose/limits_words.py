@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, PartName, Split
+from diskproof.analysis.limits.thresholds import LITTLE
 from diskproof.report.compose.head import work
 from diskproof.results.limit import IN_WORDS, Limit
 from diskproof.stats.grouping import grouped
@@ -41,9 +42,6 @@ SMALL_SHARE = 0.01
 LEAST_SHARE = 0.4
 """Of the time: what takes less of it is not named where nothing is proven. A judgement."""
 
-TAKEN_SHARE = 0.2
-"""Of the CPUs' busy time: if other programs had so much, the wait for a CPU is for them. A judgement."""
-
 BRACKETS, FIGURES = re.compile(r" \((?:[^()]|\([^()]*\))*\)"), re.compile(r"[\d.,]+")
 
 
@@ -75,8 +73,9 @@ def held_by(one: CellLimit) -> Held | None:
     largest = _largest_part(one.split)
     if largest is None:
         return None
-    is_taken = largest[0] == "CPU" and (one.others_cpu_share or 0.0) >= TAKEN_SHARE
-    words = "CPUs that other programs used" if is_taken else IN_WORDS[largest[0]]
+    shares, others = dict(_shares(one.split)), one.others_cpu_share or 0.0
+    waits = shares.get("waiting for a CPU", 0.0) > shares.get("CPU", 0.0) and others >= LITTLE
+    words = "CPUs busy with other work" if largest[0] == "CPU" and waits else IN_WORDS[largest[0]]
     return Held(largest[0], words, min(largest[1], 1.0))
 
 

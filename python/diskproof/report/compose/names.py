@@ -104,8 +104,8 @@ class Stored(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both: ``a simulated disk (desktop disk, 7200 rpm)``."""
-        return f"{self.kind} ({self.model})" if self.model else self.kind
+        """Both: ``a virtual disk (model of: desktop disk, 7200 rpm)``."""
+        return f"{self.kind} (model of: {self.model})" if self.model else self.kind
 
 
 def storages(analysis: Analysis) -> dict[str, str]:
@@ -119,7 +119,7 @@ def storages_at_once(analysis: Analysis) -> str:
     first, *others = {one.model for one in found.values()} or {""}
     if len(found) < 2 or others or not first:
         return "; ".join(f"{name} = {one.text}" for name, one in found.items())
-    return f"{'; '.join(f'{name} = {one.kind}' for name, one in found.items())} (each: {first})"
+    return f"{'; '.join(f'{name} = {one.kind}' for name, one in found.items())} (models of: {first})"
 
 
 def _stored(analysis: Analysis) -> dict[str, Stored]:
@@ -196,7 +196,7 @@ def _place(place: Place) -> Stored:
         return Stored("main memory")
     if place.virtual:
         ignores = " that ignores flushes" if place.virtual.flushes_ignored else ""
-        return Stored(f"a simulated disk{ignores}", place.virtual.title.removeprefix("A "))
+        return Stored(f"a virtual disk{ignores}", place.virtual.title.removeprefix("A "))
     if place.pool:
         return Stored(f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}")
     return Stored(f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}")

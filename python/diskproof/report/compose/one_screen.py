@@ -96,7 +96,7 @@ def _alarm(safety: Safety | None) -> str:
 
 
 def _beware(analysis: Analysis, warned: Sequence[tuple[str, Caution]]) -> str:
-    """Return the gravest warning, what was left out, and how many other warnings there are."""
+    """Return what was left out or the gravest warning, both if trials are invalid; count the others."""
     left = left_out(analysis.plan)
     first = [text for text, one in warned[:1] if not left or one.finding.severity == "invalid"]
     others = len(warned) - len(first)

@@ -30,8 +30,9 @@ MOST_LEVEL = 24
 """Columns of one level."""
 
 FEWEST, CROWDED, MOST, MOST_FACTS = 1, 2, 3, 6
-"""Lines of each thing to know. All have the fewest; then the answer grows, then the others in turn, while all
-rows find room; if some find none, these to `CROWDED`. The facts have the room that is left."""
+"""Lines of each thing to know. Each begins with the fewest, the answer with `CROWDED`, what to do with all.
+Then the answer grows, then the others in turn, while all rows find room; without that room, the others to
+`CROWDED`. The facts have the room that is left."""
 
 LEAST_OF_ROWS = 9
 """Lines that rows have at least, before words have a second one."""

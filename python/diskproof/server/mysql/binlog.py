@@ -57,7 +57,8 @@ def committed_rows(
 def _whole(row: dict[int, int], table: str, columns: int) -> tuple[int, ...]:
     if len(row) < columns:
         raise ServerFailedError(
-            f"the binary log has a row of {table} without integers in its first {columns} columns: {row}"
+            f"the binary log has a row of {table.partition('(')[0]} without integers in its first {columns} "
+            f"columns: {row}"
         )
     return tuple(row[column] for column in range(1, columns + 1))
 

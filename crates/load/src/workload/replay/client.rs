@@ -121,8 +121,9 @@ impl Client {
             let connections = self.shared.lanes.len() * self.shared.options.copies;
             let is_fresh = std::mem::take(&mut next.is_fresh);
             self.prepared.ask(&bound.sql, connections, is_fresh);
-            let mut counts = self.shared.counts(self.course.client);
-            counts.tally.preparations_recorded += u64::from(is_fresh);
+            if is_fresh {
+                self.shared.counts(self.course.client).tally.preparations_recorded += 1;
+            }
         }
         let sql = self.prepared.waiting.last()?;
         let replaces = self.prepared.number(sql);

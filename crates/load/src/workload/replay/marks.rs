@@ -48,6 +48,10 @@ pub(super) enum Beside {
 /// Some servers take no table without a primary key.
 const COLUMNS: &str = "(client INTEGER, number BIGINT, PRIMARY KEY (client, number))";
 
+/// The tables of single clients that are there.
+const OF_CLIENTS: &str = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() \
+     AND table_name REGEXP '^diskproof_commits_[0-9]+$'";
+
 /// In place of the number of a mark, which begin with 1.
 const UNMARKED: u64 = 0;
 
@@ -82,6 +86,12 @@ impl Marks {
             }
         };
         admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
+        if driver.dialect() == Dialect::Mysql {
+            // Those of an earlier replay, which a dump may have brought along.
+            for own in admin.query_column(OF_CLIENTS)?.into_iter().flatten() {
+                admin.execute(&format!("DROP TABLE {own}"))?;
+            }
+        }
         admin.execute(&format!("CREATE TABLE {table} {COLUMNS}{engine}"))?;
         let untransactional = admin.query_column(others)?;
         Ok(Self {
@@ -97,7 +107,6 @@ impl Marks {
         let mut admin = driver.admin()?;
         for client in 0..clients {
             let table = format!("{}_{client}", self.table);
-            admin.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
             admin.execute(&format!("CREATE TABLE {table} {COLUMNS} ENGINE=InnoDB"))?;
         }
         Ok(())

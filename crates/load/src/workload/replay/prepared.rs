@@ -41,6 +41,11 @@ impl Prepared {
     pub(super) fn conclude(&mut self, is_done: bool) {
         if let Some(sql) = self.waiting.pop() {
             let known = self.number(&sql);
+            if known.is_some() && !is_done {
+                // Perhaps the transaction had failed: the next execution asks again.
+                self.numbers.remove(&sql);
+                return;
+            }
             let number = known.unwrap_or(self.made);
             self.made += usize::from(is_done && known.is_none());
             self.numbers.insert(sql, is_done.then_some(number));
