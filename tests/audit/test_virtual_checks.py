@@ -57,8 +57,27 @@ def test_late_answers_that_cannot_have_held_the_clients_are_a_note() -> None:
         "lateness_us": change(late, mean=30.0, p99=600.0),
     }
     assert audit(**seldom)["lateness"].severity == "note"
-    assert "only percentiles may be too high" in audit(**seldom)["lateness"].message.text
+    assert "throughput may be so much too low" in audit(**seldom)["lateness"].message.text
     assert audit(**seldom, load__rate=ASKED)["lateness"].severity == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("share", "same_within", "severity"),
+    [(0.019, 0.03, "note"), (0.021, 0.03, "invalid"), (0.019, 0.01, "invalid"), (0.009, 0.01, "note")],
+)
+def test_late_answers_count_from_2_percent_of_the_time_or_from_what_is_called_the_same(
+    share: float, same_within: float, severity: str
+) -> None:
+    use = make_use()
+    requests = sum(one.requests for one in (use.read, use.write, use.flush, use.discard))
+    assert use.lateness_us is not None
+    late = change(use.lateness_us, mean=share * use.seconds * 1e6 / requests, p99=600.0)
+    plan = change(PLAN, same_within=same_within)
+    planned = plan.trials[0]
+    slow = make_use(late=True, lateness_share=0.15, lateness_us=late)
+    trial = make_trial(plan, planned, virtual_disks=[slow])
+    found = audit_trial(Evidence(trial, plan.cell(planned.cell), plan, make_machine(plan)))
+    assert {one.check: one.severity for one in found}["lateness"] == severity
 
 
 def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:

@@ -94,6 +94,24 @@ def test_a_limit_that_a_single_measurement_shows_is_probable(run: Run) -> None:
     assert held_back(none).startswith("probably log flushes on disk at safest; the CPUs on dram; not")
 
 
+@pytest.mark.parametrize(
+    ("waits", "others", "said"),
+    [(0.5, 0.5, "CPUs busy with other work"), (0.5, 0.1, "the CPUs"), (0.3, 0.5, "the CPUs")],
+)
+def test_a_wait_for_cpus_that_other_work_uses_is_said_so(
+    run: Run, waits: float, others: float, said: str
+) -> None:
+    [cell] = [one for one in limits_of(run[1]).cells if one.limit == "CPU"][:1]
+    assert cell.split
+    parts = [
+        Part(name=name, mean_us=share * cell.split.latency_us, source="")
+        for name, share in (("CPU", 0.8 - waits), ("waiting for a CPU", waits))
+    ]
+    waiting = change(cell, limit=None, split__parts=parts, others_cpu_share=others)
+    held = words.held_by(waiting)
+    assert held and (held.limit, held.words) == ("CPU", said)
+
+
 def test_storages_that_all_limits_are_about_are_named_once(make_run: MakeRun) -> None:
     _, analysis = limited(make_run(make_plan(storages=("hdd", "ssd"), tunings=("safest",), blocks=2)))
     assert held_back(analysis) == "redo log flushes (79% of time)"

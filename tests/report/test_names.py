@@ -44,7 +44,7 @@ def test_server_version_cpus_and_memory_are_said_first() -> None:
 
 def test_a_lone_model_of_a_disk_is_named_as_one() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
-    said = "disk = a simulated disk (desktop disk, 7200 rpm)."
+    said = "disk = a virtual disk (model of: desktop disk, 7200 rpm)."
     assert names.names(run_of(plan, "disk")) == said
     assert names.names(run_of(plan)) == "", "a disk of the machine that is alone needs no words"
 
@@ -57,7 +57,7 @@ def test_a_model_of_ones_own_has_its_own_title() -> None:
         change(one, virtual__device="my/mine.toml", virtual__title="Clone of vda")
         for one in run.machine.places
     ]
-    assert names.names(change(run, machine__places=own)) == "disk = a simulated disk (Clone of vda)."
+    assert names.names(change(run, machine__places=own)) == "disk = a virtual disk (model of: Clone of vda)."
 
 
 def test_a_role_that_lies_elsewhere_is_said() -> None:
@@ -73,9 +73,9 @@ def test_a_role_that_lies_elsewhere_is_said() -> None:
         for place in run.machine.places
     ]
     assert names.names(change(run, machine__places=places)) == (
-        "disk = a simulated disk (desktop disk, 7200 rpm); "
-        "split = a simulated disk that ignores flushes (desktop disk, 7200 rpm), but redo on a simulated "
-        "disk (small SSD); log-disk = a simulated disk (small SSD)."
+        "disk = a virtual disk (model of: desktop disk, 7200 rpm); "
+        "split = a virtual disk that ignores flushes (model of: desktop disk, 7200 rpm), but redo on a "
+        "virtual disk (model of: small SSD); log-disk = a virtual disk (model of: small SSD)."
     )
 
 
@@ -106,10 +106,13 @@ def test_what_a_level_alone_may_lose_says_what_it_is_else_what_it_changes() -> N
 def test_a_model_that_all_storages_share_is_said_once() -> None:
     run = run_of(make_plan(storages=("disk", "liar"), tunings=("safest",)), "disk", "liar")
     assert names.storages_at_once(run) == (
-        "disk = a simulated disk; liar = a simulated disk that ignores flushes (each: desktop disk, 7200 rpm)"
+        "disk = a virtual disk; liar = a virtual disk that ignores flushes "
+        "(models of: desktop disk, 7200 rpm)"
     )
     other = run_of(make_plan(storages=("disk", "liar"), tunings=("safest",)), "disk")
-    assert names.storages_at_once(other).startswith("disk = a simulated disk (desktop disk, 7200 rpm); liar")
+    assert names.storages_at_once(other).startswith(
+        "disk = a virtual disk (model of: desktop disk, 7200 rpm); liar"
+    )
 
 
 def test_slow_time_says_what_a_cpu_counts_as() -> None:

@@ -107,6 +107,11 @@ def test_what_is_safe_elsewhere_and_lost_on_a_disk_that_lies_is_the_answer(
     analysis = analyse(plan, make_machine(plan), make_trials(plan), {}, make_cuts(crash))
     monkeypatch.setattr(Analysis, "ignoring_flushes", {"liar"})
     assert "On liar, which ignores flushes, even safest lost commits in 12 of 15 cuts." in answer(analysis)
+    spared = [
+        change(one, with_loss=0) if one.cell.tuning == "safest" else one
+        for one in (analysis.safety.answers if analysis.safety else [])
+    ]
+    assert "even" not in answer(change(analysis, safety__answers=spared)), "none was lost at safest"
     [first, then, *_] = [one.text for one in actions(analysis) if one.of == "database"]
     assert "innodb_flush_log_at_trx_commit=1" in first and "check that your disk obeys flushes: " in first
     assert then == "use no liar: on it no setting helps."
