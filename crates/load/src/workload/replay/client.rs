@@ -122,7 +122,10 @@ impl Client {
             let is_fresh = std::mem::take(&mut next.is_fresh);
             self.prepared.ask(&bound.sql, connections, is_fresh);
             if is_fresh {
-                self.shared.counts(self.course.client).tally.preparations_recorded += 1;
+                self.shared
+                    .counts(self.course.client)
+                    .tally
+                    .preparations_recorded += 1;
             }
         }
         let sql = self.prepared.waiting.last()?;

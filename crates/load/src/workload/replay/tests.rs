@@ -279,15 +279,23 @@ fn what_the_log_prepares_again_is_prepared_again_in_its_place() {
     assert_eq!(made, [&before[..], &after].concat());
     let counts = ["preparations", "preparations_recorded", "prepared"];
     assert_eq!(counts.map(|own| told[own].clone()), [3, 3, 4]);
-    // What is refused then is gone.
+    // What is refused then is gone, and prepared as if for the first time.
     let (made, told) = steps(
         Dialect::Mysql,
         &[&log[..], &["SELECT a+ 5"]].concat(),
         Some("again"),
     );
-    let after = ["SELECT a+ 3", prepares[1], "1 of 4, 2", "SELECT a+ 5"];
+    let after = [
+        prepares[0],
+        "1 of 3, 2",
+        prepares[1],
+        "2 of 4, 2",
+        "prepare SELECT a+ ? as 1",
+        prepares[0],
+        "3 of 5, 2",
+    ];
     assert_eq!(made, [&before[..], &after].concat());
-    assert_eq!(counts.map(|own| told[own].clone()), [2, 4, 3]);
+    assert_eq!(counts.map(|own| told[own].clone()), [4, 4, 5]);
 
     // PostgreSQL has taken the one before, and takes this in a transaction.
     let within = [
