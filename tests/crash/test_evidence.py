@@ -96,7 +96,7 @@ def test_the_folder_explains_its_files_and_the_replay(tmp_path: Path) -> None:
     assert CutTrial.model_validate_json((tmp_path / "cut.json").read_bytes()) == lossy()
     said = (tmp_path / READ_ME).read_text()
     assert "diskproof crash --replay cuts/c001-01" in said
-    assert "by relative paths, add the study file" in said
+    assert "add the study file if it names files" in said
     assert "it lost" in said
     assert "a copy of that whole folder" in said
     assert "lost.csv" in said

@@ -172,11 +172,9 @@ def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
         lines += [
             "",
             "This command, run by root in the folder of the run or in a copy of that whole folder, repeats",
-            "the cut byte for byte from those logs:",
+            "the cut byte for byte from those logs; add the study file if it names files by relative paths:",
             "",
             f"    diskproof crash --replay cuts/{cut.id}",
-            "",
-            "If the study names device files or a load by relative paths, add the study file to the command.",
         ]
     elif not cut.disks:
         lines += ["", "A killed process leaves nothing to be replayed; the seed only sets its moment."]
