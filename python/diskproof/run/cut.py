@@ -326,16 +326,11 @@ class CutAttempt(Steps):
 
     def undoing(self) -> list[Callable[[], object]]:
         """Clear away everything but the record and the folder."""
-        undoing: list[Callable[[], object]] = [self.layout.track_no_longer, self.layout.clear]
-        if self.bears_errors:
-            undoing.insert(0, self.layout.heal)
-        if not self._has_power:
-            undoing.insert(0, self.layout.power_returns)
-        if self._running is not None:
-            undoing.insert(0, self._running.kill)
-        if self._clients is not None:
-            undoing.insert(0, self._clients.kill)
-        return [*undoing, lambda: self.lap("stop_s")]
+        users = [one.kill for one in (self._clients, self._running) if one is not None]
+        power = [] if self._has_power else [self.layout.power_returns]
+        fault = [self.layout.heal] if self.bears_errors else []
+        disks = [*power, *fault, self.layout.track_no_longer, self.layout.clear]
+        return [*users, *disks, lambda: self.lap("stop_s")]
 
     def is_left(self, error: Exception) -> None:
         """Keep what was verified before: a later failure does not discard a loss."""
