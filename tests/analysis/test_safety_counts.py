@@ -3,6 +3,7 @@
 import pytest
 
 from diskproof.analysis.analyse import analyse
+from diskproof.analysis.safety.analyse import answer_safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.report.compose.cut_words import causes, loss, outcome
 from diskproof.results.crash import Way
@@ -17,6 +18,7 @@ from support.cuts import (
     silent,
     unfinished,
     unreadable,
+    with_cuts,
 )
 from support.safety import ALONE, WAYS, analysed, lossy, only
 from support.trials import change, make_machine, make_plan, make_trials
@@ -41,6 +43,14 @@ def test_losses_are_counted_over_all_telling_cuts() -> None:
     assert (answer.loss_share.seen, answer.loss_share.n) == (3, 10)
     assert (round(answer.loss_share.low, 3), round(answer.loss_share.high, 3)) == (0.067, 0.652)
     assert answer.most_lost == 100
+
+
+def test_in_slow_time_commits_are_counted_by_the_seconds_of_the_trial() -> None:
+    plan = change(with_cuts(make_plan(storages=("disk",)), ALONE), dilation=4)
+    safety = answer_safety(plan, lossy(*[0] * 10), [])
+    assert safety
+    [answer] = safety.answers
+    assert answer.commits_per_s and answer.commits_per_s.estimate == pytest.approx(4 * 1000 / 1.4)
 
 
 def test_cuts_that_prove_nothing_are_counted_apart_with_their_reasons() -> None:

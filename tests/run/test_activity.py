@@ -11,6 +11,7 @@ from diskproof.results.record import Role
 from diskproof.results.series import Row
 from diskproof.run import activity as module
 from diskproof.run.activity import ActivityWatch
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.threads import Sight, Threads
 from support.command import wait_for
 
@@ -44,9 +45,18 @@ class Shown:
         self.closed = True
 
 
-def watch_of(shown: Shown, rows: list[Row] | None = None) -> ActivityWatch:
+class Refusing(Shown):
+    """The kernel shows no threads any more after that."""
+
+    def look(self) -> list[Sight] | None:
+        sights = super().look()
+        self.refused = sights is None
+        return sights
+
+
+def watch_of(shown: Shown, rows: list[Row] | None = None, own_time: TrialTime = REAL) -> ActivityWatch:
     series: Callable[[Iterable[Row]], object] = (lambda _: None) if rows is None else rows.extend
-    return ActivityWatch(cast("Threads", shown), ROLES.get, series)
+    return ActivityWatch(cast("Threads", shown), ROLES.get, series, own_time)
 
 
 @pytest.fixture(autouse=True)
@@ -56,8 +66,8 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RENEWED_EACH_S", 0.01)
 
 
-def watched(shown: Shown, rows: list[Row] | None = None) -> ActivityWatch:
-    watch = watch_of(shown, rows)
+def watched(shown: Shown, rows: list[Row] | None = None, own_time: TrialTime = REAL) -> ActivityWatch:
+    watch = watch_of(shown, rows, own_time)
     watch.begin()
     assert shown.over.wait(20)
     watch.end()
@@ -117,12 +127,6 @@ def test_background_failures_are_raised_at_the_end() -> None:
 
 
 def test_a_kernel_that_refuses_midway_is_recorded() -> None:
-    class Refusing(Shown):
-        def look(self) -> list[Sight] | None:
-            sights = super().look()
-            self.refused = sights is None
-            return sights
-
     activity = watched(Refusing(*[[Sight("computing")]] * 10)).activity()
     assert activity is not None
     assert activity.moments == 10
@@ -151,6 +155,18 @@ def test_every_second_has_its_rows() -> None:
     times = [t_s for t_s, *_ in rows]
     assert times == sorted(times)
     assert times[0] > 0
+
+
+def test_in_slow_time_seconds_are_the_trials_own() -> None:
+    rows: list[Row] = []
+    looks: list[list[Sight] | None] = [[Sight("computing")]] * 100
+    began_s = time.monotonic()
+    activity = watched(Refusing(*looks), rows, TrialTime(dilation=10)).activity()
+    own_s = (time.monotonic() - began_s) / 10
+    assert activity is not None
+    assert activity.refused_after_s is not None
+    assert 0 < activity.period_s * activity.moments <= activity.refused_after_s < own_s
+    assert 0 < max(t_s for t_s, *_ in rows) < own_s
 
 
 def test_the_list_of_threads_is_made_anew() -> None:

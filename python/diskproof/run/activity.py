@@ -9,6 +9,7 @@ from random import Random
 from diskproof.results.record import Role
 from diskproof.results.series import Row
 from diskproof.results.usage import Act, Activity, Doing
+from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.kernel import kernel_says
 from diskproof.system.threads import Sight, Threads
 
@@ -45,8 +46,11 @@ class ActivityWatch:
         threads: Threads,
         role_of: Callable[[str], Role | None],
         series: Callable[[Iterable[Row]], object],
+        own_time: TrialTime = REAL,
     ) -> None:
         """Watch threads; `role_of` returns the role that a path belongs to, if any.
+
+        Recorded seconds are those of `own_time`.
 
         `series` receives one row a second for each activity (source ``threads``: mean number of threads in
         that second) and for the runnable threads (``host``).
@@ -55,6 +59,7 @@ class ActivityWatch:
         self._role_of = role_of
         self._roles: dict[str, Role | None] = {}
         self._series = series
+        self._time = own_time
         self._random = Random()  # noqa: S311 - moments, no secrets
         self._whole, self._second = _Tally(), _Tally()
         self._stop = threading.Event()
@@ -102,7 +107,7 @@ class ActivityWatch:
         tally = self._whole
         if not tally.moments:
             return None
-        return Activity(
+        activity = Activity(
             moments=tally.moments,
             period_s=(self._ended_s - self._began_s) / tally.moments,
             doings=[
@@ -119,6 +124,7 @@ class ActivityWatch:
             log_share=tally.at_logs / tally.moments,
             refused_after_s=self._refused_after_s,
         )
+        return self._time.own(activity)
 
     def runnable_mean(self) -> float | None:
         """Return the mean number of runnable threads on the machine, without our own."""
@@ -150,7 +156,7 @@ class ActivityWatch:
             elif self._refused_after_s is None:
                 self._refused_after_s = now_s - self._began_s
             if now_s >= reported_s + RENEWED_EACH_S:
-                self._write_rows(now_s - self._began_s)
+                self._write_rows((now_s - self._began_s) / self._time.dilation)
                 reported_s = now_s
             took_s = time.thread_time() - cpu_began_s
             self.cpu_s += took_s

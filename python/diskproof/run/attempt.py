@@ -253,7 +253,7 @@ class Counted:
         }
         bench = attempt.bench
         self._sampler = Sampler(watched, devices, attempt.series.add, bench.cpus, others, bench.time)
-        self._activity = ActivityWatch(threads, role_of, attempt.series.add)
+        self._activity = ActivityWatch(threads, role_of, attempt.series.add, bench.time)
         self._made_s = time.monotonic()
         self._calendar_ns = calendar_ahead_ns()
 

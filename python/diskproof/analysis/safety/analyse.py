@@ -29,7 +29,7 @@ def answer_safety(plan: Plan, cuts: Sequence[CutTrial], cells: Sequence[CellAnsw
     crash = plan.crash
     if crash is None:
         return None
-    answers = _answers(crash, cuts)
+    answers = _answers(crash, cuts, plan.dilation)
     return Safety(
         made=sum(one.made for one in answers),
         planned=len(crash.trials),
@@ -46,11 +46,11 @@ def answer_safety(plan: Plan, cuts: Sequence[CutTrial], cells: Sequence[CellAnsw
     )
 
 
-def _answers(crash: Cuts, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
+def _answers(crash: Cuts, cuts: Sequence[CutTrial], dilation: int) -> list[CutAnswer]:
     made = grouped(cuts, lambda cut: (cut.cell, cut.way))
     planned = Counter((one.cell, one.way) for one in crash.trials)
     return [
-        count(cell, way, planned[cell.id, way], made.get((cell.id, way), [])).model_copy(
+        count(cell, way, planned[cell.id, way], made.get((cell.id, way), []), dilation).model_copy(
             update={"faulted": faulted(crash, cell, made.get((cell.id, way), []))}
         )
         for worst in WORST_FIRST

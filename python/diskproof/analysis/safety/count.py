@@ -13,8 +13,8 @@ from diskproof.stats.proportions import share
 from diskproof.wording import Message, as_message, say, together, without_figures
 
 
-def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAnswer:
-    """Return what the cuts of one cell in one way say together."""
+def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial], dilation: int = 1) -> CutAnswer:
+    """Return what the cuts of one cell in one way say together; `dilation`: the plan's."""
     telling = [cut for cut in cuts if why_silent(cut) is None and cut.finished]
     with_loss = sum(cut.has_loss for cut in telling)
     damaged = sum(cut.is_damaged for cut in telling)
@@ -46,7 +46,7 @@ def count(cell: Cell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAn
         damage_reports=list(dict.fromkeys(one for cut in telling if (one := _first_report(cut.recovery)))),
         lost=spread(losses),
         acknowledged=sum(_acknowledged(cut) for cut in telling),
-        commits_per_s=_commits_per_s([cut for cut in telling if not cut.states]),
+        commits_per_s=_commits_per_s([cut for cut in telling if not cut.states], dilation),
         window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),
         open_windows=sum(one.lost > 0 and one.last_kept_before_s is None for one in ledgers),
         recovery_s=spread([time for cut in telling if (time := _recovery_s(cut.recovery)) is not None]),
@@ -101,9 +101,9 @@ def _acknowledged(cut: CutTrial) -> int:
     return cut.ledger.acknowledged if cut.ledger else cut.acknowledged or 0
 
 
-def _commits_per_s(cuts: Sequence[CutTrial]) -> Interval | None:
+def _commits_per_s(cuts: Sequence[CutTrial], dilation: int) -> Interval | None:
     """Return how fast commits were acknowledged; the seconds of the load begin as its clients connect."""
-    rates = [_acknowledged(cut) / cut.timings.load_s for cut in cuts if cut.timings.load_s > 0]
+    rates = [_acknowledged(cut) / cut.timings.load_s * dilation for cut in cuts if cut.timings.load_s > 0]
     return geometric_mean_interval(known) if (known := [rate for rate in rates if rate > 0]) else None
 
 
