@@ -123,6 +123,7 @@ def test_what_is_left_after_a_stop_in_good_order_is_no_death_of_the_server(tmp_p
     broken, place = attempt(tmp_path, "files", slow=False)
     trial: Any = object.__new__(ServerAttempt)
     trial.bench, trial.layout, trial.findings, trial._room = broken.bench, place, [], None
+    trial.finished = True
     trial.running = SimpleNamespace(alive=False, kill=lambda: None, log_tail=lambda: "its last line")
     trial.clear()
     assert [one.message.text for one in trial.findings] == ["files would not go"]
@@ -133,6 +134,7 @@ def test_a_cut_clears_away_what_it_can(finished: bool) -> None:
     place = Place(("clients", "faults"))
     cut: Any = object.__new__(CutAttempt)
     cut.layout, cut.findings, cut.finished, cut.laps, cut._last = place, [], finished, {}, 0.0
+    cut.find("seen", "invalid", "it came to nothing" if not finished else "it lost something")
     cut._has_power = finished
     cut.plan = SimpleNamespace(faults={"one": None})
     cut._clients = SimpleNamespace(kill=lambda: place.undo("clients"))
@@ -140,7 +142,8 @@ def test_a_cut_clears_away_what_it_can(finished: bool) -> None:
     cut.clear()
     power = [] if finished else ["power"]
     assert place.undone == ["clients", "server", *power, "faults", "accounts", "files"]
-    assert [one.severity for one in cut.findings] == 2 * ["warning" if finished else "invalid"]
+    left = 2 * ["cleared"]
+    assert [one.check for one in cut.findings] == (["seen", *left] if finished else [*left, "seen"])
     assert cut.finished is finished
     assert "stop_s" in cut.laps
 

@@ -103,11 +103,14 @@ class Steps(ABC):
 
     def clear(self) -> None:
         """Clear away processes and data, whatever happened. A step that fails does not stop the others."""
+        said = len(self.findings)
         for undo in self.undoing():
             try:
                 undo()
             except MISHAPS as error:
                 self.is_left(error)
+        if not self.finished:  # its last finding says why
+            self.findings = self.findings[said:] + self.findings[:said]
 
     @abstractmethod
     def undoing(self) -> list[Callable[[], object]]:
