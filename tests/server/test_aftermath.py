@@ -5,10 +5,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from diskproof.database.asking import AnswerError
 from diskproof.server.base import Dirs, Running, ServerFailedError, ServerKind
+from diskproof.server.mysql import running as mysql
+from diskproof.server.postgresql import aftermath
 from diskproof.system.processes import Starter
 from support.servers import Images, connect, make_dirs, start
 
@@ -87,6 +91,23 @@ def flip_bytes(file: Path, page_bytes: int, first_page: int) -> None:
         if any(contents[page * page_bytes : (page + 1) * page_bytes]):
             contents[middle : middle + 64] = bytes(byte ^ 0x5A for byte in contents[middle : middle + 64])
     file.write_bytes(contents)
+
+
+def test_an_answer_that_the_driver_cannot_read_is_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a catalogue has it whose names are torn."""
+
+    def garbled(sql: str) -> list[tuple[Any, ...]]:
+        if sql.startswith(("SELECT count(*) FROM ONLY", "CHECK TABLE")):
+            raise AnswerError("its answer is malformed")
+        if "information_schema" in sql:
+            return [("torn",)]
+        return [(1, "torn", "r", "")] if "pg_class" in sql else []
+
+    found = ["torn: its answer is malformed"]
+    assert aftermath.damage(lambda sql, *_: garbled(sql), str) == found
+    monkeypatch.setattr(mysql, "ask", lambda _connection, _limit_s, sql, *_, **__: garbled(sql))
+    connection: Any = None
+    assert mysql.damage(connection, str) == found
 
 
 def test_torn_pages_of_a_table_are_found(

@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 import pymysql
 
+from diskproof.database.asking import AnswerError, ask
 from diskproof.database.connection import through_file
 from diskproof.families.names import quoted
 from diskproof.families.values import same
-from diskproof.server.base import DATABASE
+from diskproof.server.base import CHECK_LIMIT_S, DATABASE
 from diskproof.server.endpoint import USER, Endpoint
 from diskproof.server.lifecycle import describe_death, kill_tree, wait_for_end
 from diskproof.server.mysql import binlog, options
@@ -147,17 +148,18 @@ def damage(
     found: list[str] = []
     table = database
     try:
-        for (table,) in _ask(connection, tables, database):
+        for (table,) in ask(connection, CHECK_LIMIT_S, tables, database, most_bytes=None):
             found += _check(connection, table)
-    except pymysql.Error as error:
+    except (pymysql.Error, AnswerError) as error:
         found.append(f"{table}: {how_it_died()}{_words(error)}")
     return found
 
 
 def _check(connection: "pymysql.Connection[Any]", table: str) -> list[str]:
     try:
-        answer = _ask(connection, f"CHECK TABLE {quoted('mysql', table)} EXTENDED")
-    except pymysql.Error as error:
+        sql = f"CHECK TABLE {quoted('mysql', table)} EXTENDED"
+        answer = ask(connection, CHECK_LIMIT_S, sql, most_bytes=None)
+    except (pymysql.Error, AnswerError) as error:
         if error.args[:1] and error.args[0] in LOST:
             raise
         return [f"{table}: {_words(error)}"]
@@ -168,11 +170,5 @@ def _check(connection: "pymysql.Connection[Any]", table: str) -> list[str]:
     ]
 
 
-def _ask(connection: "pymysql.Connection[Any]", sql: str, *arguments: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, arguments or None)
-        return list(cursor.fetchall())
-
-
-def _words(error: pymysql.Error) -> str:
+def _words(error: Exception) -> str:
     return ": ".join(str(part) for part in error.args)

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import psycopg
 
+from diskproof.database.asking import AnswerError
 from diskproof.server.base import DATABASE
 
 MOST_FINDINGS = 5
@@ -12,7 +13,7 @@ MOST_FINDINGS = 5
 
 
 class Ask(Protocol):
-    """One question to the workload's database; psycopg.Error if it is not answered."""
+    """One question to the workload's database; psycopg.Error or AnswerError if it is not answered."""
 
     def __call__(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
         """Return the answer's rows."""
@@ -45,7 +46,7 @@ def damage(ask: Ask, how_it_died: Callable[[], str]) -> list[str]:
                 found += _check_table(ask, oid, name, verifies=verifies_tables)
             elif method == "btree" and can_check:
                 found += _try(ask, name, "SELECT bt_index_parent_check(%s::oid::regclass, true)", oid)
-    except psycopg.Error as error:
+    except (psycopg.Error, AnswerError) as error:
         found.append(f"{name}: {how_it_died()}{_words(error)}")
     return found
 
@@ -80,10 +81,10 @@ def _try(ask: Ask, name: str, sql: str, *arguments: object, rows_are_findings: b
         if error.sqlstate is None:  # the connection is gone
             raise
         return [f"{name}: {_words(error)}"]
-    except psycopg.Error as error:
+    except (psycopg.Error, AnswerError) as error:
         return [f"{name}: {_words(error)}"]
     return [f"{name}: {text}" for (text,) in rows] if rows_are_findings else []
 
 
-def _words(error: psycopg.Error) -> str:
+def _words(error: Exception) -> str:
     return " ".join(str(error).split())
