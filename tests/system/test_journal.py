@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
+from diskproof.system import journal as module
 from diskproof.system import run_processes
 from diskproof.system.journal import AnotherRunError, Journal, clean, state_folder
 from diskproof.system.processes import Starter
@@ -183,6 +184,25 @@ def test_a_torn_last_line_does_no_harm(tmp_path: Path) -> None:
     journal.write_text(json.dumps({"directory": str(half)}) + '\n{"mount": "/')
     assert [item.done for item in clean()] == [True]
     assert not half.exists()
+
+
+def test_what_two_processes_undo_at_once_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state_folder().mkdir(parents=True)
+    left = tmp_path / "0badcafe-left"
+    left.mkdir()
+    path = state_folder() / "0badcafe.jsonl"
+    path.write_text(json.dumps({"directory": str(left)}) + "\n")
+    undo_entry = module._undo
+
+    def undo_after_another(*_: object) -> list[Undone]:
+        monkeypatch.setattr(module, "_undo", undo_entry)
+        assert all(item.done for item in module.undo(path))
+        return []
+
+    monkeypatch.setattr(module, "_undo", undo_after_another)
+    assert module.undo(path) == []
+    assert not left.exists()
+    assert not path.exists()
 
 
 SPOILT = [

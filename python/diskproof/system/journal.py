@@ -334,7 +334,7 @@ def undo(path: Path) -> list[Undone]:
                 _append(path, {"undone": str(number)})
         undone += items
     if all(item.done for item in undone):
-        path.unlink()
+        path.unlink(missing_ok=True)  # another process may undo it at once
     return undone
 
 
