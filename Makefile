@@ -39,7 +39,7 @@ bench: $(VENV)/.installed-dev
 	@$(BIN)/python bench/goals.py $(BENCH)
 
 ## experiments: the five published experiments on virtual disks, and docs/experiments/ from them
-##              (three quarters of an hour, and nothing else should work meanwhile); SCALE=smoke,
+##              (about two hours in slow time, and nothing else should work meanwhile); SCALE=smoke,
 ##              AGAIN=--again for the pages alone, OF_ITS_TIME=DIR for an old MySQL beside today's
 experiments: $(VENV)/.installed
 	@scripts/system-packages test
