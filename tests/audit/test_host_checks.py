@@ -19,7 +19,7 @@ def test_stolen_and_foreign_cpu_time_are_named() -> None:
     busy_s = usage_of(trial_of(find_cell(PLAN))).host_cpu_busy_s or 0
     finding = audit({"usage__host_cpu_busy_s": busy_s + 18.0})["host-busy"]
     assert finding.severity == "warning"
-    assert "work beside this test took 32%" in finding.message.text  # 18 s, and 1.2 s of quiet, of 60
+    assert "other processes took 32%" in finding.message.text  # 18 s, and 1.2 s of quiet, of 60
 
 
 def test_work_on_cpus_that_are_not_ours_is_no_other_work() -> None:
@@ -28,7 +28,7 @@ def test_work_on_cpus_that_are_not_ours_is_no_other_work() -> None:
     assert "host-busy" not in audit({"usage__host_cpu_busy_s": 900.0}, machine=host)
     whole = make_machine(PLAN, cpus=64, host_cpus=64)
     assert (
-        "work beside this test took"
+        "other processes took"
         in audit({"usage__host_cpu_busy_s": 900.0}, machine=whole)["host-busy"].message.text
     )
 

@@ -40,7 +40,7 @@ def test_a_full_load_host_is_the_bottleneck() -> None:
 def test_other_work_on_a_load_host_is_named() -> None:
     assert found(host_cpu_busy_s=20.0) == (
         "warning",
-        "on load host two work beside this test took 27% of the CPU time",
+        "on load host two other processes took 27% of the CPU time",
     )
     assert found(host_cpu_steal_s=6.0) == (
         "warning",

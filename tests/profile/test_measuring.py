@@ -216,7 +216,7 @@ def test_other_work_on_the_machine_is_noted(tmp_path: Path) -> None:
         for one in busy:
             one.kill()
             one.wait()
-    assert any("work beside this test took" in note.text for note in made.notes)
+    assert any("other processes took" in note.text for note in made.notes)
 
 
 # ---------------------------------------------------------------- what is refused

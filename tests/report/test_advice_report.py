@@ -61,14 +61,14 @@ def test_if_no_disk_is_sure_the_cheapest_likely_one_is_named() -> None:
 def test_measured_and_disturbed_figures_say_so() -> None:
     made = advice({"cheap": (10, 1000.0)})
     known = made.candidates[0].predicted.model_copy(
-        update={"measured": True, "weakened_by": {"host-busy": say("work beside this test took 31%")}}
+        update={"measured": True, "weakened_by": {"host-busy": say("other processes took 31%")}}
     )
     candidate = made.candidates[0].model_copy(update={"predicted": known})
     said = markdown.write(compose(made.model_copy(update={"candidates": [candidate], "chosen": candidate})))
     assert "1,000 (833 to 1,200) transactions/s measured" in said
     assert "The record was disturbed: host-busy." in said
     assert "measured, disturbed: host-busy" in said, "in the disk's own line"
-    assert "work beside this test took 31%" in said
+    assert "other processes took 31%" in said
 
 
 def test_disks_that_could_not_be_predicted_are_not_said_to_miss() -> None:

@@ -118,9 +118,10 @@ def test_a_model_that_all_storages_share_is_said_once() -> None:
 def test_slow_time_says_what_a_cpu_counts_as() -> None:
     run = run_of(make_plan())
     slow = change(run, plan__dilation=2, plan__cpus_count=2)
-    said = "Time ran 2 times slower for all of it; figures are converted back"
-    assert names.tested(slow).endswith(f"{said}, and each CPU counts as 2")
-    assert names.tested(change(run, plan__dilation=2)).endswith(said)
+    said = "Trials ran in slow motion: 2 s for each second of the figures"
+    assert names.slow_time(slow) == f"{said}; each CPU counts as 2"
+    assert names.slow_time(change(run, plan__dilation=2)) == said
+    assert names.slow_time(run) == ""
 
 
 def test_a_workload_is_said_with_its_data() -> None:

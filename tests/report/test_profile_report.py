@@ -206,11 +206,11 @@ def test_cpu_time_that_a_profile_lacked_is_noted() -> None:
     assert not any("CPU time" in one.text for one in notes(place, [], Taken(other=0.1, stolen=0.05)))
     said = [one.text for one in notes(place, [], Taken(other=0.34, stolen=0.2))]
     assert any(one.startswith("the hypervisor withheld 20% of the CPU time meanwhile") for one in said)
-    other = "work beside this test took 34% of the machine's CPU time meanwhile"
+    other = "other processes took 34% of the machine's CPU time meanwhile"
     assert any(one.startswith(other) for one in said)
     served = change(place, virtual="desktop-7200")
     of_served = notes(served, [], Taken(other=0.34, stolen=0.0))
-    assert not any("work beside this test" in one.text for one in of_served)
+    assert not any("other processes" in one.text for one in of_served)
 
 
 def test_what_is_drained_after_the_end_is_in_no_figure() -> None:

@@ -92,10 +92,8 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
     busy = sum(use.used_s for use in trial.usage.cpu.values())
     assert 0 < busy < 2 * trial.usage.seconds
     report = (run.path / "report.md").read_text()
-    assert (
-        "Time ran 4 times slower for all of it; figures are converted back, and each CPU counts as 4"
-        in report
-    )
+    said = "Trials ran in slow motion: 4 s for each second of the figures; each CPU counts as 4"
+    assert said in report
     assert marks_in(tmp_path) == {}
 
 

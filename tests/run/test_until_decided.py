@@ -182,7 +182,7 @@ def test_what_other_work_disturbs_is_run_again(
 
     def findings(_folder: RunFolder, trial: Trial) -> list[Finding]:
         seen.append(trial)
-        message = as_message("work beside this test took half")
+        message = as_message("other processes took half")
         disturbed = Finding(check="host-busy", severity="warning", message=message)
         return [disturbed] if len(seen) <= busy else []
 
@@ -191,7 +191,7 @@ def test_what_other_work_disturbs_is_run_again(
     text = study.read_text().replace("blocks = 5", "blocks = 2")
     study.write_text(text.replace('[tunings.as-safe]\nbase = "safest"\n', ""))
     made = diskproof_here(tmp_path, "run", str(study), "--out", str(out))
-    assert made.stderr.count("is repeated: work beside this test took half") == repeats, made.stderr
+    assert made.stderr.count("is repeated: other processes took half") == repeats, made.stderr
     again = [one for one in run_folder(out).trials() if any(f.check == "repeated" for f in one.findings)]
     machine = run_folder(out).machine()
     assert machine is not None and machine.idle_wake_up_us == (0 if may_keep_cores_awake() else None)

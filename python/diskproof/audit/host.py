@@ -20,7 +20,7 @@ OTHER_SHARE = 0.10
     source="Gregg, Systems Performance, 2020, section 12.3; /proc/stat",
 )
 def host_busy(evidence: Evidence) -> Iterator[Said]:
-    """Find CPU time that the hypervisor or work beside this test took."""
+    """Find CPU time that the hypervisor or other processes took."""
     stolen = _stolen(evidence)
     if stolen is None:
         yield Untold("the CPU time that a hypervisor withheld")
@@ -28,7 +28,7 @@ def host_busy(evidence: Evidence) -> Iterator[Said]:
         yield warning("the hypervisor withheld {share} of the CPU time (steal)", share=share(stolen))
     other, whose = _other(evidence)
     if other > OTHER_SHARE:
-        yield warning("work beside this test took {share} of {whose}", share=share(other), whose=whose)
+        yield warning("other processes took {share} of {whose}", share=share(other), whose=whose)
 
 
 def taken_by_others(evidence: Evidence) -> float | None:
@@ -48,7 +48,7 @@ def _stolen(evidence: Evidence) -> float | None:
 
 
 def _other(evidence: Evidence) -> tuple[float, str]:
-    """Return the share of CPU time that work beside this test took, and whose time that is."""
+    """Return the share of CPU time that other processes took, and whose time that is."""
     usage, machine = _recorded(evidence)
     is_here = not evidence.elsewhere or (evidence.server is not None and evidence.server.may_be_here)
     if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded and is_here:

@@ -181,6 +181,4 @@ def _cpu(one: LoadHost) -> Iterator[Said]:
             "{where} the hypervisor withheld {share} of the CPU time", where=where, share=share(stolen)
         )
     if other > OTHER_SHARE:
-        yield warning(
-            "{where} work beside this test took {share} of the CPU time", where=where, share=share(other)
-        )
+        yield warning("{where} other processes took {share} of the CPU time", where=where, share=share(other))

@@ -96,7 +96,7 @@ def busy(place: ProfilePlace, taken: Taken) -> list[Message]:
         said.append(say("the hypervisor withheld {share} of the CPU time", share=share(taken.stolen)))
     if taken.other > OTHER_SHARE and not place.virtual:  # a virtual disk's own program takes CPU time
         beside = share(taken.other)
-        said.append(say("work beside this test took {share} of the machine's CPU time", share=beside))
+        said.append(say("other processes took {share} of the machine's CPU time", share=beside))
     return [
         say(
             "{why} meanwhile. Requests may have waited for a CPU, which makes a disk look slower than it is: "

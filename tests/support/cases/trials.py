@@ -226,7 +226,7 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     Case(
         host.host_busy,
         trial(usage__host_cpu_busy_s=_BUSY_S + 18.0),
-        "work beside this test took 32%",
+        "other processes took 32%",
         trial(),
     ),
     Case(intervals.steady, trial(series=RISING, rate=333.0), "first 10 s", trial(series=FLAT, rate=430.0)),

@@ -188,8 +188,7 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
             longest = worst_way(beside)
-            at_worst = "" if longest.open_windows else "at worst "
-            gained += f", and lost {at_worst}{cut_words.window(longest)}"
+            gained += f", and in the worst cut lost {cut_words.window(longest)}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
@@ -400,7 +399,9 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         said.append(f"{many} each")
         if whole := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
             risk = f"at most {cut_words.points(max(whole))} of {'tries' if safety.faults else 'cuts'}"
-            said[0] = f"no loss in {many}: with 95% confidence {risk} lose something"
+            kept = [cut_words.level(one.cell) for one in worst if one.is_whole]
+            level = kept[0] if len(kept) == 1 else f"{len(kept)} levels"
+            said[0] = f"{level} lost nothing in {many}: with 95% confidence {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
         ends = [f"{one.cell.tuning} {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]

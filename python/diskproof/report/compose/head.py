@@ -27,14 +27,16 @@ def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
 
 def about(analysis: Analysis) -> str:
     """Return what was tested, and how much of it there is: ``MariaDB 10.11 on 2 CPUs. 40 of 40 trials …``."""
-    return ". ".join(filter(None, (names.tested(analysis), names.loads(analysis), progress(analysis))))
+    known = (names.tested(analysis), names.loads(analysis), names.slow_time(analysis))
+    return ". ".join(filter(None, (*known, progress(analysis))))
 
 
 def measured(analysis: Analysis) -> str:
     """Return it with the shape of the run: ``…; 8 cells in 5 blocks, 10 s measured after 2 s``."""
     scaled = f", at scale `{analysis.plan.scale.name}`" if analysis.plan.scale else ""
     shape = f"; {speed_design(analysis.plan)}" if has_speed(analysis.plan) else ""
-    return f"{'. '.join(filter(None, (names.tested(analysis), progress(analysis))))}{shape}{scaled}."
+    known = (names.tested(analysis), names.slow_time(analysis), progress(analysis))
+    return f"{'. '.join(filter(None, known))}{shape}{scaled}."
 
 
 def made_on(analysis: Analysis) -> str:

@@ -34,13 +34,16 @@ def tested(analysis: Analysis) -> str:
     common += [numbers.count(number, "client") for number in clients] if len(clients) == 1 else []
     *fewer, most = sorted({plan.cpus or one.cpus for one in machine.each})
     cpus = f" on {' or '.join([*map(str, fewer), numbers.count(most, 'CPU')])}" if known else ""
-    tested = f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
+    return f"{servers(analysis)}{cpus}{f' with {numbers.listed(common)}' if common else ''}"
+
+
+def slow_time(analysis: Analysis) -> str:
+    """Return how much slower time passed in trials, and what a CPU stands for; empty if it was not slowed."""
+    plan = analysis.plan
     if plan.dilation == 1:
-        return tested
-    stands = f", and each CPU counts as {plan.cpus_count}" if plan.cpus_count > 1 else ""
-    return (
-        f"{tested}. Time ran {plan.dilation} times slower for all of it; figures are converted back{stands}"
-    )
+        return ""
+    stands = f"; each CPU counts as {plan.cpus_count}" if plan.cpus_count > 1 else ""
+    return f"Trials ran in slow motion: {plan.dilation} s for each second of the figures{stands}"
 
 
 def servers(analysis: Analysis) -> str:
@@ -109,8 +112,13 @@ class Stored(NamedTuple):
 
 
 def storages(analysis: Analysis) -> dict[str, str]:
-    """Return what each storage is: ``main memory``, ``a directory on vda``; the points of a curve are one."""
-    return {name: one.text for name, one in _stored(analysis).items()}
+    """Return what each storage is: ``main memory``, ``a directory on vda``; the points of a curve are one.
+
+    A model that several share is named once.
+    """
+    found = _stored(analysis)
+    first = {one.model: name for name, one in reversed(found.items())}
+    return {name: one.text if first[one.model] == name else one.kind for name, one in found.items()}
 
 
 def storages_at_once(analysis: Analysis) -> str:

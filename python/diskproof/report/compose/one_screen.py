@@ -84,7 +84,8 @@ def facts(analysis: Analysis) -> str:
     """Return what the levels are, what was tested, the storages, how much there is, a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
     levels, storages = "; ".join(names.tunings(analysis)), names.storages_at_once(analysis)
-    parts = (levels, names.tested(analysis), names.loads(analysis), storages, progress(analysis))
+    known = (levels, names.tested(analysis), names.loads(analysis), storages)
+    parts = (*known, names.slow_time(analysis), progress(analysis))
     return f"{state}{'. '.join(filter(None, parts))}"
 
 

@@ -92,7 +92,7 @@ def at_levels(held: Mapping[Factor, Sequence[str]]) -> str:
 
 def where(found: Sequence[Box[Factor]]) -> str:
     """Return which cells some boxes hold: `` on disk at safest and on dram``; empty if all."""
-    return ", and".join(at_levels(box) for box in found)
+    return " and".join(at_levels(box) for box in found)
 
 
 def places(some: Sequence[Levels], every: Sequence[Levels], noun: str) -> str:
