@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
@@ -97,7 +97,7 @@ class Shown:
     analysis: Analysis
     began: datetime
     took_s: float
-    """From the first trial's beginning to the last one's end; loading the data sets comes before."""
+    """All trials together; loading the data sets comes before."""
     then: Analysis | None = None
     """The newest run of the same cells with a server of the study's time; None if there is none."""
 
@@ -199,10 +199,8 @@ def newest(study: str, today: Plan, out: Path) -> Shown | None:
         analysis = analyse_folder(folder)
         trials = folder.trials()
         if analysis.complete:
-            began, last = (datetime.fromisoformat(trials[at].started_at) for at in (0, -1))
-            lasted = timedelta(seconds=trials[-1].timings.total_s if trials[-1].timings else 0.0)
-            took_s = (last + lasted - began).total_seconds()
-            return Shown(study, analysis, began, took_s)
+            took_s = sum(one.timings.total_s for one in trials if one.timings)
+            return Shown(study, analysis, datetime.fromisoformat(trials[0].started_at), took_s)
     return None
 
 
