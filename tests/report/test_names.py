@@ -103,16 +103,14 @@ def test_what_a_level_alone_may_lose_says_what_it_is_else_what_it_changes() -> N
     assert "mine = fast with sync_binlog=1, after a power cut a second may be lost;" in names.names(both)
 
 
-def test_a_model_that_all_storages_share_is_said_once() -> None:
+def test_a_model_that_storages_share_is_said_once() -> None:
     run = run_of(make_plan(storages=("disk", "liar"), tunings=("safest",)), "disk", "liar")
-    assert names.storages_at_once(run) == (
-        "disk = a virtual disk; liar = a virtual disk that ignores flushes "
-        "(models of: desktop disk, 7200 rpm)"
-    )
+    assert names.storages(run) == {
+        "disk": "a virtual disk (model of: desktop disk, 7200 rpm)",
+        "liar": "a virtual disk that ignores flushes",
+    }
     other = run_of(make_plan(storages=("disk", "liar"), tunings=("safest",)), "disk")
-    assert names.storages_at_once(other).startswith(
-        "disk = a virtual disk (model of: desktop disk, 7200 rpm); liar"
-    )
+    assert names.storages(other)["disk"] == "a virtual disk (model of: desktop disk, 7200 rpm)"
 
 
 def test_slow_time_says_what_a_cpu_counts_as() -> None:

@@ -121,15 +121,6 @@ def storages(analysis: Analysis) -> dict[str, str]:
     return {name: one.text if first[one.model] == name else one.kind for name, one in found.items()}
 
 
-def storages_at_once(analysis: Analysis) -> str:
-    """Return what all storages are; a model that they share is said once, behind what tells them apart."""
-    found = _stored(analysis)
-    first, *others = {one.model for one in found.values()} or {""}
-    if len(found) < 2 or others or not first:
-        return "; ".join(f"{name} = {one.text}" for name, one in found.items())
-    return f"{'; '.join(f'{name} = {one.kind}' for name, one in found.items())} (models of: {first})"
-
-
 def _stored(analysis: Analysis) -> dict[str, Stored]:
     used, dials = _levels(analysis, "storage"), analysis.plan.dials
     found = {}

@@ -83,7 +83,8 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 def facts(analysis: Analysis) -> str:
     """Return what the levels are, what was tested, the storages, how much there is, a single cell's load."""
     state = "" if analysis.complete else "INCOMPLETE. "
-    levels, storages = "; ".join(names.tunings(analysis)), names.storages_at_once(analysis)
+    levels = "; ".join(names.tunings(analysis))
+    storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
     known = (levels, names.tested(analysis), names.loads(analysis), storages)
     parts = (*known, names.slow_time(analysis), progress(analysis))
     return f"{state}{'. '.join(filter(None, parts))}"
