@@ -1,10 +1,12 @@
 """The power fails under a replayed log: which of its transactions are lost."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from diskproof.results.cut import CutTrial
 from diskproof.results.findings import UNMARKED
 from diskproof.results.folder import RunFolder
 from support.command import diskproof_here, open_for_others
@@ -72,6 +74,17 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def held_to_safest(cuts: Sequence[CutTrial]) -> CutTrial:
+    """Return the cut at `unsafe`, which lost something; the other at `safest` lost nothing."""
+    [safest, unsafe] = sorted(cuts, key=lambda cut: cut.cell)
+    assert not safest.lost
+    assert safest.recovery is not None
+    if safest.recovery.engine_only is not None:  # MariaDB's binary log has the same rows
+        assert safest.recovery.engine_only == safest.recovery.binlog_only == 0
+    assert unsafe.lost, "nothing was flushed"
+    return unsafe
+
+
 @needs_virtual_disks
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("folder", ["mysql", "postgresql"], indirect=True)
@@ -86,12 +99,7 @@ def test_acknowledged_transactions_of_the_log_are_looked_up(folder: Path) -> Non
         # About half a second of two sessions at least, and no more than the log has until the cut.
         assert 20 < cut.ledger.acknowledged < 200
         assert cut.ledger.never_sent == cut.ledger.duplicated == 0
-    [safest, unsafe] = sorted(cuts, key=lambda cut: cut.cell)
-    assert not safest.lost
-    assert safest.recovery is not None
-    if safest.recovery.engine_only is not None:  # MariaDB's binary log has the same rows
-        assert safest.recovery.engine_only == safest.recovery.binlog_only == 0
-    assert unsafe.lost, "nothing was flushed"
+    unsafe = held_to_safest(cuts)
     with (path / "cuts" / unsafe.id / "lost.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == unsafe.lost
@@ -173,9 +181,4 @@ def test_transactions_under_locks_are_looked_up(folder: Path) -> None:
         assert cut.ledger is not None
         assert 10 < cut.ledger.acknowledged < 200
         assert cut.ledger.never_sent == cut.ledger.duplicated == 0
-    [safest, unsafe] = sorted(cuts, key=lambda cut: cut.cell)
-    assert not safest.lost
-    assert safest.recovery is not None
-    if safest.recovery.engine_only is not None:
-        assert safest.recovery.engine_only == safest.recovery.binlog_only == 0
-    assert unsafe.lost, "nothing was flushed"
+    held_to_safest(cuts)

@@ -397,11 +397,13 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         noun = "try" if safety.faults else "cut"
         many = numbers.count(min(one.telling for one in worst), noun)
         said.append(f"{many} each")
-        if whole := [one.loss_share.high for one in worst if one.is_whole and one.loss_share]:
-            risk = f"at most {cut_words.points(max(whole))} of {'tries' if safety.faults else 'cuts'}"
-            kept = [cut_words.level(one.cell) for one in worst if one.is_whole]
-            level = kept[0] if len(kept) == 1 else f"{len(kept)} levels"
-            said[0] = f"{level} lost nothing in {many}: with 95% confidence {risk} lose something"
+        spared = (one for one in worst if one.is_whole)
+        if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
+            level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
+            most = max(whole.values(), key=lambda share: share.high)
+            sure = f"with {numbers.percent(most.confidence)} confidence"
+            risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
+            said[0] = f"{level} lost nothing in {many}: {sure} {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
         ends = [f"{one.cell.tuning} {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]

@@ -168,7 +168,7 @@ def interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -
     if outcome not in ("faster", "slower") or (ratio.low < 1) != (ratio.high < 1):
         return f"{_end(ratio.low)} to {_end(ratio.high)}"
     if times or _of_times(ratio.estimate) >= TIMES_FROM:
-        both = sorted(max(one, 1 / one) for one in (ratio.low, ratio.high))
+        both = sorted(map(_of_times, (ratio.low, ratio.high)))
         low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
     else:
         low, high = (_points(share) for share in sorted(abs(one - 1) for one in (ratio.low, ratio.high)))
@@ -178,12 +178,10 @@ def interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -
 def with_interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -> str:
     """Return a ratio before its `interval`: ``4.7 (4.1 to 5.5)``; empty without one."""
     ends = interval(outcome, ratio, times=times)
-    if ratio is None or not ends:
+    if ratio is None or outcome not in ("faster", "slower") or not ends:
         return ends
     many = _of_times(ratio.estimate)
     said = _two_digits(many) if times or many >= TIMES_FROM else _points(abs(ratio.estimate - 1))
-    if outcome not in ("faster", "slower"):
-        return ends
     return said if said == ends else f"{said} ({ends})"
 
 

@@ -36,7 +36,7 @@ def committed_rows(
 
     A transaction that the torn end of a file cuts off has no commit, so its rows are left out.
     """
-    pending: list[dict[int, int]] = []
+    pending: list[tuple[str, dict[int, int]]] = []
     inserting = False
     for line in lines:
         if line.startswith("###"):
@@ -44,11 +44,11 @@ def committed_rows(
                 *where, name = statement.groups()
                 inserting = where == ["INSERT INTO", database] and re.fullmatch(table, name) is not None
                 if inserting:
-                    pending.append({})
+                    pending.append((name, {}))
             elif inserting and (value := _VALUE.match(line)) and int(value[1]) <= columns:
-                pending[-1][int(value[1])] = int(value[2])
+                pending[-1][1][int(value[1])] = int(value[2])
         elif line.startswith("COMMIT"):
-            yield from (_whole(row, table, columns) for row in pending)
+            yield from (_whole(row, name, columns) for name, row in pending)
             pending = []
         elif line.startswith("ROLLBACK"):
             pending = []
@@ -57,8 +57,7 @@ def committed_rows(
 def _whole(row: dict[int, int], table: str, columns: int) -> tuple[int, ...]:
     if len(row) < columns:
         raise ServerFailedError(
-            f"the binary log has a row of {table.partition('(')[0]} without integers in its first {columns} "
-            f"columns: {row}"
+            f"the binary log has a row of {table} without integers in its first {columns} columns: {row}"
         )
     return tuple(row[column] for column in range(1, columns + 1))
 
