@@ -50,7 +50,7 @@ def test_a_large_difference_is_said_in_times_with_its_interval() -> None:
     verdict = next(one for one in analysis.verdicts if one.factor == "storage" and one.held["clients"] == "8")
     assert verdict.outcome == "slower"
     assert verdict_words.verdict(verdict).startswith(
-        "disk against dram at safest with 8 clients: 4.7 times slower (4."
+        "disk against dram at `safest` with 8 clients: 4.7 times slower (4."
     )
     assert ", 95% interval)" in verdict_words.verdict(verdict)
     assert verdict.held == {"tuning": "safest", "clients": "8"}

@@ -79,8 +79,8 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 def test_the_answer_says_what_waits_for_a_disk_then_what_for_the_cpus(run: Run) -> None:
     _, analysis = run
     assert held_back(analysis) == (
-        "redo log flushes on disk at safest (79% of time); the CPUs on dram (90%); "
-        "not established on disk at fast"
+        "redo log flushes on disk at `safest` (79% of time); the CPUs on dram (90%); "
+        "not established on disk at `fast`"
     )
     without = change(analysis, limits=None)
     assert held_back(without) == ""
@@ -91,7 +91,7 @@ def test_a_limit_that_a_single_measurement_shows_is_probable(run: Run) -> None:
     one = with_cell(run[1], 0, limit=None)
     assert "(79% of time); probably the CPUs on dram; not" in held_back(one)
     none = change(run[1], limits__cells=[change(cell, limit=None) for cell in cells])
-    assert held_back(none).startswith("probably log flushes on disk at safest; the CPUs on dram; not")
+    assert held_back(none).startswith("probably log flushes on disk at `safest`; the CPUs on dram; not")
 
 
 @pytest.mark.parametrize(

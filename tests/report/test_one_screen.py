@@ -206,7 +206,7 @@ def test_a_single_lost_database_may_be_chance(make_run: MakeRun) -> None:
         folder.append(change(cut, ledger=None, recovery__refused=say("it did not start")) if lost else cut)
     analysis = analyse_folder(folder)
     assert dict(run(analysis).lines)["To be surer"] == "`--cuts 59`"
-    said = "more cuts: that only fast on ssd lost databases may be chance."
+    said = "more cuts: that only `fast` on ssd lost databases may be chance."
     assert Action("measurement", said) in actions(analysis)
 
 
@@ -232,7 +232,7 @@ def test_what_was_never_cut_from_power_is_not_called_safe(make_run: MakeRun, way
     assert ("&& diskproof crash cut.toml cuts power: only a virtual disk can lose it" in to_do) == (
         "power" not in ways
     ), to_do
-    assert said.startswith("safest on ssd kept every commit")
+    assert said.startswith("`safest` on ssd kept every commit")
     assert ("power-cut safety is unverified" in said) == ("power" not in ways), said
 
 

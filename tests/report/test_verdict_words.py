@@ -35,7 +35,7 @@ def test_conditions_stand_in_the_order_of_speech() -> None:
         "memory": "1 GiB",
         "storage": "disk",
     }
-    assert verdict_words.conditions(held) == " in mariadb on disk at fast with 1 GiB of memory and 1 client"
+    assert verdict_words.conditions(held) == " in mariadb on disk at `fast` with 1 GiB of memory and 1 client"
     assert verdict_words.conditions({}) == ""
 
 

@@ -111,7 +111,7 @@ def _largest(analysis: Analysis) -> str:
         return _alike(decided(analysis))
     first, rest = most[0], otherwise_measured(analysis, most)
     every = [one.held for one in asked(analysis) if is_alike(one, first)]
-    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    level, baseline = (verdict_words.subjects(first.factor, [one]) for one in (first.level, first.baseline))
     likely = "likely " if any(one.ratio.n < ENOUGH_BLOCKS for one in (*most, *rest) if one.ratio) else ""
     if _are_two(most):
         found = [(most[:1], conditions(first.held)), (most[1:], conditions(_differing(*most)))]
@@ -152,7 +152,7 @@ def _alike(decided: Sequence[Verdict]) -> str:
     if len({(one.factor, one.level, one.baseline) for one in decided}) > 1:
         return "What is decided is the same."
     first = decided[0]
-    level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    level, baseline = (verdict_words.subjects(first.factor, [one]) for one in (first.level, first.baseline))
     within = numbers.whole_percent(first.same_within)
     return f"{level} is as fast as {baseline}, within {within}."
 
@@ -178,12 +178,12 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     gained = ""
     if base:
         ratios, beside = [ratio.estimate for ratio, _ in faster], [other for _, other in faster]
-        named = numbers.listed([one.cell.tuning for one in beside], MOST_KEPT)
+        named = numbers.listed([f"`{one.cell.tuning}`" for one in beside], MOST_KEPT)
         was = "was" if len(beside) == 1 else "were"
         gained = f"; {named} {was} {verdict_words.amount(*ratios, each=len(ratios) <= MOST_KEPT)}"
         if len(whole) > 1:
             than = verdict_words.by_how_much(*ratios)
-            gained = f"; {named} on {base.cell.storage} {was} {than} {base.cell.tuning}"
+            gained = f"; {named} on {base.cell.storage} {was} {than} `{base.cell.tuning}`"
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
@@ -195,14 +195,14 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     cell = most.cell
     lying = ", which ignores flushes," if cell.storage in analysis.ignoring_flushes else ""
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
-        gone = f"{cell.tuning} even the database in {most.gone} of {most.telling}"
+        gone = f"`{cell.tuning}` even the database in {most.gone} of {most.telling}"
         return f"{kept}. On {cell.storage}{lying} every level lost some, {gone}."
     safe = {one.cell.tuning for one in whole if one.cell.storage != cell.storage}
     here = (one for one in worst if one.cell.storage == cell.storage and one.with_loss and not one.states)
     even = next((one for one in here if one.cell.tuning in safe), None)
     if lying and not most.gone and even:
         often = f"in {even.with_loss} of {cut_words.cuts(even.telling)}"
-        return f"{kept}. On {cell.storage}{lying} even {even.cell.tuning} lost commits {often}."
+        return f"{kept}. On {cell.storage}{lying} even `{even.cell.tuning}` lost commits {often}."
     return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
 
 
@@ -406,7 +406,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
             said[0] = f"{level} lost nothing in {many}: {sure} {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
-        ends = [f"{one.cell.tuning} {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
+        ends = [f"`{one.cell.tuning}` {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
         unit = " times" * (faster[-1][0].estimate >= verdict_words.TIMES_FROM)
         said.append(f"speed: {', '.join(ends)}{unit} ({confidence(analysis)})")
     if _says_speed(analysis):

@@ -211,9 +211,9 @@ def taken(cell: Cell) -> str:
 
 
 def level(cell: Cell) -> str:
-    """Return a setting that was cut: ``safest on honest``."""
+    """Return a setting that was cut: `` `safest` on honest``."""
     fault = f" with {cell.fault}" if cell.fault not in (NO_LEVEL, NO_FAULT) else ""
-    return f"{cell.tuning} on {cell.storage}{fault}"
+    return f"`{cell.tuning}` on {cell.storage}{fault}"
 
 
 def damage(answer: CutAnswer) -> str:

@@ -165,7 +165,7 @@ def loads(analysis: Analysis) -> str:
     said = {name: words.text for name, words in analysis.plan.loads.items() if name in used}
     if len(said) == 1:
         return "" if analysis.varying else numbers.sentence_case(*said.values())
-    return "; ".join(f"{name} = {what}" for name, what in said.items()).replace("`", "")
+    return "; ".join(f"{name} = {what}" for name, what in said.items())
 
 
 def workloads(analysis: Analysis) -> Iterator[tuple[str, str]]:

@@ -175,7 +175,7 @@ def _settings(one: Durability, several: bool) -> Iterator[str]:
     names = " or ".join(f"`{level.tuning}`" for level in (one.safe, *alike))
     lucky = [f"`{other.tuning}`" for other in one.others if other not in alike and _is_whole(other)]
     yield (
-        f"{names}{where} for durable commits{_variables(one, one.safe) if not alike else ''}"
+        f"use {names}{where} for durable commits{_variables(one, one.safe) if not alike else ''}"
         f"{f'; that {numbers.listed(lucky)} lost none here proves little' if lucky else ''}."
     )
     for other in one.others:

@@ -76,18 +76,18 @@ EXTRAPOLATED = "by partly extrapolated seconds"
 
 
 def conditions(held: Mapping[Factor, str]) -> str:
-    """Return what was held equal: `` on disk at safest with 8 clients``; empty if nothing else varies."""
+    """Return what was held equal: `` on disk at `safest` with 8 clients``; empty if nothing else varies."""
     return at_levels({factor: (level,) for factor, level in held.items()})
 
 
 def at_levels(held: Mapping[Factor, Sequence[str]]) -> str:
-    """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``."""
+    """Return what was held to which levels: `` on disk and ssd at `safest` with 1 and 8 clients``."""
     # A load on bare files is at no tuning.
     levels = {factor: [one for one in held.get(factor, ()) if one != NO_LEVEL] for factor in _PREPOSITIONS}
     said = {factor: _PREPOSITIONS[factor] for factor in levels if levels[factor]}
     if "memory" in said and "clients" in said:
         said["clients"] = "and"  # with 1 GiB of memory and 8 clients
-    return "".join(f" {word} {_subjects(factor, levels[factor])}" for factor, word in said.items())
+    return "".join(f" {word} {subjects(factor, levels[factor])}" for factor, word in said.items())
 
 
 def where(found: Sequence[Box[Factor]]) -> str:
@@ -109,10 +109,9 @@ def places(some: Sequence[Levels], every: Sequence[Levels], noun: str) -> str:
     return where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {len(every)} {noun}"
 
 
-def _subjects(factor: Factor, levels: Sequence[str]) -> str:
-    if factor == "workload":  # a workload may be called "reads", which would read as a word of the sentence
-        return numbers.listed([f"`{one}`" for one in levels], len(levels))
-    *others, last = levels
+def subjects(factor: Factor, levels: Sequence[str]) -> str:
+    """Return levels in a sentence, ``1 and 8 clients``; those that may be called "fast" are marked as names."""
+    *others, last = [f"`{one}`" for one in levels] if factor in ("workload", "tuning") else levels
     return numbers.listed([*others, subject(factor, last)], len(levels))
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from diskproof.report.document import Scale
 from diskproof.report.one_screen import Block, OneScreen, Row, foremost
-from diskproof.report.write.terminal import STYLES
+from diskproof.report.write.terminal import STYLES, marked
 from diskproof.wording.numbers import count, unbroken
 
 WIDTH, HEIGHT = 80, 24
@@ -58,9 +58,9 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
 
 def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
     """Return the lines of a screen; rows that find no room are counted."""
-    question = [Text(line, style="bold") for line in _wrapped(screen.question, width)[:2]]
+    question = _wrapped(screen.question, width, "bold")[:2]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-    facts, parts = Part("", screen.facts, width, FEWEST), _parts(screen, width)
+    facts, parts = Part("", screen.facts, width, FEWEST, "dim"), _parts(screen, width)
     room = height - len(question) - 1 - sum(len(part.lines) for part in (facts, *parts))
     need = _height(whole)
     keep, most = (need, MOST) if room >= need else (LEAST_OF_ROWS, CROWDED)
@@ -72,8 +72,7 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     if room > need:
         facts = replace(facts, most=min(FEWEST + room - need, MOST_FACTS))
     rows = _drawn(whole, width, signs) if room >= need else _cut(whole, screen, width, room, signs)
-    head = [*question, *(Text(line, style="dim") for line in facts.lines)]
-    return [*head, *rows, Text(), *(line for part in parts for line in part.drawn())]
+    return [*question, *facts.lines, *rows, Text(), *(line for part in parts for line in part.drawn())]
 
 
 @dataclass(frozen=True)
@@ -84,19 +83,20 @@ class Part:
     text: str
     width: int
     most: int
+    style: str = ""
 
     @property
-    def lines(self) -> list[str]:
+    def lines(self) -> list[Text]:
         """Its lines without their lead; what to do keeps all sentences that have room, or none."""
         if self.lead in TO_DO:
-            return _fitted(self.text, self.width, MOST, _SENTENCES, "") if self.most else []
-        return _fitted(self.text, self.width, self.most)
+            return _fitted(self, MOST, _SENTENCES, "") if self.most else []
+        return _fitted(self, self.most)
 
     def drawn(self) -> Iterator[Text]:
-        """Yield its lines; the answer, which has no lead, stands out."""
+        """Yield its lines."""
         for at, line in enumerate(self.lines):
             lead = f"{'' if at else self.lead:{MOST_LEAD}} " if self.lead else ""
-            yield Text.assemble((lead, "bold"), line) if lead else Text(line, style="bold")
+            yield Text.assemble((lead, "bold"), line)
 
 
 def _parts(screen: OneScreen, width: int) -> list[Part]:
@@ -105,35 +105,41 @@ def _parts(screen: OneScreen, width: int) -> list[Part]:
         Part(lead, text, width - MOST_LEAD - 1, 0 if lead == TO_DO[1] else FEWEST)
         for lead, text in screen.lines
     ]
-    return [Part("", screen.answer, width - 2, CROWDED), *known]
+    return [Part("", screen.answer, width - 2, CROWDED, "bold"), *known]
 
 
 _CLAUSES, _SENTENCES = re.compile(r"(?<=[.;:,])\s|\s(?=\()"), re.compile(r"(?<=[.;])\s")
 
 
-def _fitted(
-    text: str, width: int, most: int, parts: re.Pattern[str] = _CLAUSES, mark: str = " …"
-) -> list[str]:
-    """Return a text in so many lines; one that has more loses whole parts, for which a mark stands.
+def _fitted(of: Part, most: int, parts: re.Pattern[str] = _CLAUSES, mark: str = " …") -> list[Text]:
+    """Return a part's text in so many lines; one that has more loses whole clauses, for which a mark stands.
 
-    If too little were left of it, it ends within a part.
+    If too little were left of it, it ends within one.
     """
-    whole = _wrapped(text, width)
+    whole = _wrapped(of.text, of.width, of.style)
     if len(whole) <= most:
         return whole
-    for found in reversed([*parts.finditer(text)]):
-        shown = f"{text[: found.start()].rstrip('.;:,')}{mark or '.'}"
-        if len(wrapped := _wrapped(shown, width)) <= most and (not mark or len(shown) > width * most / 2):
+    for found in reversed([*parts.finditer(of.text)]):
+        shown = f"{of.text[: found.start()].rstrip('.;:,')}{mark or '.'}"
+        wrapped = _wrapped(shown, of.width, of.style)
+        if len(wrapped) <= most and (not mark or len(shown) > of.width * most / 2):
             return wrapped
-    return [*whole[: most - 1], f"{whole[most - 1][: width - 2].rstrip(' …')} …"]
+    last = whole[most - 1]
+    last.truncate(of.width - 2)
+    last.rstrip()
+    return [*whole[: most - 1], last.append(" …")]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return a text in lines; backticks mark code, which keeps them off."""
+def _wrapped(text: str, width: int, style: str) -> list[Text]:
+    """Return a text in lines."""
     if not text:
         return []
-    plain = Text(unbroken(" ".join(text.replace("`", "").split()), HELD))
-    return [line.plain.rstrip().replace(HELD, " ") for line in plain.wrap(Console(width=width), width)]
+    whole = marked(unbroken(" ".join(text.split()), HELD), style)
+    lines = list(whole.wrap(Console(width=width), width))
+    for line in lines:
+        line.rstrip()
+        line.plain = line.plain.replace(HELD, " ")
+    return lines
 
 
 # ---------------------------------------------------------------- rows

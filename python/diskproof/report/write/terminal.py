@@ -24,6 +24,17 @@ STYLES: dict[Tone, str] = {
     "plain": "bold",
 }
 
+CODE = "cyan"
+"""Also of names that the study gives."""
+
+
+def marked(text: str, style: str = "") -> Text:
+    """Return a text in which code stands out, without the backticks that mark it."""
+    made = Text(style=style)
+    for at, part in enumerate(text.split("`")):
+        made.append(part, CODE if at % 2 else None)
+    return made
+
 
 def write(document: Document, console: Console) -> None:
     """Print a document without its pictures and what is folded; colours and marks follow the console."""
@@ -31,9 +42,11 @@ def write(document: Document, console: Console) -> None:
     head: list[Shown] = [Text(document.heading, style="bold")]
     for at, paragraph in enumerate(document.lead):
         text = f"{paragraph.lead.upper()}: {paragraph.text}" if paragraph.lead else paragraph.text
-        head.append(Text(f"{name if at == 0 else ''}{text}", style="dim"))
-    answer = [Text(document.answer)] if document.answer else []
-    answer += [Text.assemble((f"{lead}: " if lead else "  ", "bold"), text) for lead, text in document.beside]
+        head.append(marked(f"{name if at == 0 else ''}{text}", style="dim"))
+    answer = [marked(document.answer)] if document.answer else []
+    answer += [
+        Text.assemble((f"{lead}: " if lead else "  ", "bold"), marked(text)) for lead, text in document.beside
+    ]
     sections = doc.written(document.sections)
     print_parts([head, answer, *(part for one in sections for part in _parts(one, console))], console)
 
@@ -83,13 +96,13 @@ def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterat
 
 
 def _paragraph(paragraph: Paragraph) -> Text:
-    return Text.assemble((f"{paragraph.lead}: " if paragraph.lead else "", "bold"), paragraph.text)
+    return Text.assemble((f"{paragraph.lead}: " if paragraph.lead else "", "bold"), marked(paragraph.text))
 
 
 def _item(item: Item, console: Console) -> Text:
     tone = STYLES[item.tone]
     body = Text.assemble((item.lead, tone), (" " if item.name else ": ") if item.lead else "")
-    body.append(": ".join(filter(None, (item.name, item.text))))
+    body.append(marked(": ".join(filter(None, (item.name, item.text)))))
     for line in item.lines:
         body.append("\n")
         body.append(_paragraph(line))
