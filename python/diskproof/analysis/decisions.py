@@ -43,8 +43,8 @@ class LevelChoice(Record):
 
     @property
     def keeps_all(self) -> bool:
-        """Whether a power cut takes nothing by its settings, and took nothing: cuts alone prove little."""
-        return self.losses == [] and bool(self.cuts) and all(one.is_whole for one in self.cuts)
+        """Whether a power cut takes nothing by its settings, and none took anything: cuts alone prove little."""
+        return self.losses == [] and all(one.is_whole for one in self.cuts)
 
 
 class Durability(Record):
