@@ -95,7 +95,7 @@ def test_two_levels_are_compared_at_each_value() -> None:
         [1, 1, 1], rel=0.01
     )
     assert not any("fast against safest" in one.title for one in curves)
-    assert "fast is 2.0 times as fast as safest" in sentence(analysis)
+    assert "`fast` is 2.0 times as fast as `safest`" in sentence(analysis)
 
 
 def test_two_varied_disks_are_apart_in_what_levels_compare() -> None:

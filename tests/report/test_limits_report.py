@@ -126,7 +126,7 @@ def test_no_line_is_too_wide(run: Run, width: int) -> None:
 
 def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
     said = on_one_line(printed(run[1]))
-    assert said.count("redo log too small") == said.count("Remedy: raise `innodb_log_file_size`") == 1
+    assert said.count("redo log too small") == said.count("Remedy: raise innodb_log_file_size") == 1
     assert "redo log too small (disk, safest, 1 client; disk, safest, 8 clients): " in said
 
 

@@ -106,7 +106,7 @@ def test_what_is_safe_elsewhere_and_lost_on_a_disk_that_lies_is_the_answer(
     plan = with_cuts(make_plan(storages=("ssd",), tunings=("safest", "fast"), clients=(8,)), crash)
     analysis = analyse(plan, make_machine(plan), make_trials(plan), {}, make_cuts(crash))
     monkeypatch.setattr(Analysis, "ignoring_flushes", {"liar"})
-    assert "On liar, which ignores flushes, even safest lost commits in 12 of 15 cuts." in answer(analysis)
+    assert "On liar, which ignores flushes, even `safest` lost commits in 12 of 15 cuts." in answer(analysis)
     spared = [
         change(one, with_loss=0) if one.cell.tuning == "safest" else one
         for one in (analysis.safety.answers if analysis.safety else [])

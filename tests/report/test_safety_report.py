@@ -104,7 +104,7 @@ def test_each_way_to_die_has_a_table_of_its_own_and_says_what_it_took() -> None:
     ):
         assert shown.count(heading) == 1
     assert "this is no power cut, and no proof against one" in shown
-    assert shown.count("disk: its data lies on a place that is `directory`: only the power of a virtual") == 1
+    assert shown.count("disk: its data lies on a place that is directory: only the power of a virtual") == 1
     assert shown.count("what a power cut loses here is not verified") == 1
     assert "power-cut safety is unverified: only the server was killed" in shown
 

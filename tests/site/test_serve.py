@@ -5,6 +5,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -319,7 +320,7 @@ def test_a_run_is_watched_while_it_grows(tmp_path: Path) -> None:
         try:
             with urlopen(address, timeout=20) as answer:
                 said |= set(re.findall(r"[0-3] of 3 trials|a second", answer.read().decode()))
-        except OSError:
+        except (OSError, HTTPException):
             break  # it ended with the run
         time.sleep(0.1)
     _, complaints = process.communicate()

@@ -43,7 +43,7 @@ class LevelChoice(Record):
 
     @property
     def keeps_all(self) -> bool:
-        """Whether a power cut takes nothing by its settings, and none took anything: cuts alone prove little."""
+        """Whether a power cut takes nothing by its settings, and none took any: cuts alone prove little."""
         return self.losses == [] and all(one.is_whole for one in self.cuts)
 
 

@@ -110,7 +110,7 @@ def places(some: Sequence[Levels], every: Sequence[Levels], noun: str) -> str:
 
 
 def subjects(factor: Factor, levels: Sequence[str]) -> str:
-    """Return levels in a sentence, ``1 and 8 clients``; those that may be called "fast" are marked as names."""
+    """Return levels in a sentence, ``1 and 8 clients``; one that may be called "fast" is marked as a name."""
     *others, last = [f"`{one}`" for one in levels] if factor in ("workload", "tuning") else levels
     return numbers.listed([*others, subject(factor, last)], len(levels))
 

@@ -118,7 +118,7 @@ def layout(table: Table, console: Console) -> RichTable:
         justify: Literal["left", "right"] = "right" if column.figures else "left"
         rich_table.add_column(Text(column.title), justify=justify, overflow="fold")
     for row in table.rows:
-        rich_table.add_row(*map(Text, row))
+        rich_table.add_row(*map(marked, row))
     return rich_table
 
 
