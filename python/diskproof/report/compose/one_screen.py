@@ -81,11 +81,11 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what the levels are, what was tested, the storages, how much there is, a single cell's load."""
+    """Return what the levels and storages are, what was tested, under which load, and how much there is."""
     state = "" if analysis.complete else "INCOMPLETE. "
     levels = "; ".join(names.tunings(analysis))
     storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
-    known = (levels, names.tested(analysis), names.loads(analysis), storages)
+    known = (levels, storages, names.tested(analysis), names.loads(analysis))
     parts = (*known, names.slow_time(analysis), progress(analysis))
     return f"{state}{'. '.join(filter(None, parts))}"
 

@@ -29,10 +29,10 @@ TO_DO = ("To do", "To be surer")
 MOST_LEVEL = 24
 """Columns of one level."""
 
-FEWEST, CROWDED, MOST, MOST_FACTS = 1, 2, 3, 6
-"""Lines of each thing to know. Each begins with the fewest, the answer with `CROWDED`, what to do with all.
-Then the answer grows, then the others in turn, while all rows find room; without that room, the others to
-`CROWDED`. The facts have the room that is left."""
+FEWEST, CROWDED, MOST, WHOLE = 1, 2, 3, 6
+"""Lines of the facts, the answer, and each thing to know: at first the fewest, but `CROWDED` of the answer, and
+all of what to do. While all rows find room, the answer grows first, then the things to know to `CROWDED`, the
+facts to `MOST`, the things to `MOST`, the facts to `WHOLE`. Without that room, the first two of these."""
 
 LEAST_OF_ROWS = 9
 """Lines that rows have at least, before words have a second one."""
@@ -60,24 +60,26 @@ def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: st
     """Return the lines of a screen; rows that find no room are counted."""
     question = _wrapped(screen.question, width, "bold")[:2]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
-    facts, parts = Part("", screen.facts, width, FEWEST, "dim"), _parts(screen, width)
-    room = height - len(question) - 1 - sum(len(part.lines) for part in (facts, *parts))
-    need = _height(whole)
-    keep, most = (need, MOST) if room >= need else (LEAST_OF_ROWS, CROWDED)
-    others = ((at, limit) for limit in range(CROWDED, most + 1) for at in range(1, len(parts)))
-    for at, limit in ((0, MOST), *others):
-        longer = replace(parts[at], most=limit)
-        if room - (more := len(longer.lines) - len(parts[at].lines)) >= keep:
+    parts = _parts(screen, width)
+    room = height - len(question) - 1 - sum(len(part.lines) for part in parts)
+    need, known = _height(whole), range(2, len(parts))
+    fits = room >= need
+    growth = [(1, MOST), *[(1, MOST + 1)] * fits, *((at, CROWDED) for at in known)]
+    if fits:
+        growth += [(0, CROWDED), (0, MOST), *((at, MOST) for at in known)]
+        growth += [(0, most) for most in range(MOST + 1, WHOLE + 1)]
+    for at, most in growth:
+        longer = replace(parts[at], most=most)
+        if room - (more := len(longer.lines) - len(parts[at].lines)) >= (need if fits else LEAST_OF_ROWS):
             parts[at], room = longer, room - more
-    if room > need:
-        facts = replace(facts, most=min(FEWEST + room - need, MOST_FACTS))
-    rows = _drawn(whole, width, signs) if room >= need else _cut(whole, screen, width, room, signs)
-    return [*question, *facts.lines, *rows, Text(), *(line for part in parts for line in part.drawn())]
+    rows = _drawn(whole, width, signs) if fits else _cut(whole, screen, width, room, signs)
+    facts, *others = ([*part.drawn()] for part in parts)
+    return [*question, *facts, *rows, Text(), *(line for part in others for line in part)]
 
 
 @dataclass(frozen=True)
 class Part:
-    """The answer, a thing to know or the facts, in at most so many lines."""
+    """The facts, the answer or a thing to know, in at most so many lines."""
 
     lead: str
     text: str
@@ -100,12 +102,13 @@ class Part:
 
 
 def _parts(screen: OneScreen, width: int) -> list[Part]:
-    """Return the answer and each thing to know in as few lines as they may have."""
+    """Return the facts, the answer and each thing to know in as few lines as they may have."""
     known = [
         Part(lead, text, width - MOST_LEAD - 1, 0 if lead == TO_DO[1] else FEWEST)
         for lead, text in screen.lines
     ]
-    return [Part("", screen.answer, width - 2, CROWDED, "bold"), *known]
+    facts = Part("", screen.facts, width, FEWEST, "dim")
+    return [facts, Part("", screen.answer, width - 2, CROWDED, "bold"), *known]
 
 
 _CLAUSES, _SENTENCES = re.compile(r"(?<=[.;:,])\s|\s(?=\()"), re.compile(r"(?<=[.;])\s")
