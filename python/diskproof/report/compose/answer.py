@@ -126,13 +126,22 @@ def _largest(analysis: Analysis) -> str:
 
 
 def _ratios(some: Sequence[Verdict]) -> list[float]:
-    return [one.ratio.estimate for one in some if one.ratio]
+    ratios = [one.ratio for one in some if one.ratio]
+    return [one.estimate for one in ([over_conditions(ratios)] if _overlap(some) else ratios)]
 
 
 def _are_two(most: Sequence[Verdict]) -> bool:
     """Report whether these are two comparisons with different results that one level tells apart."""
-    said = {verdict_words.amount(ratio) for ratio in _ratios(most)}
-    return len(most) == len(said) == 2 and len(_differing(*most)) == 1
+    return len(most) == 2 and len(_differing(*most)) == 1 and not _overlap(most)
+
+
+def _overlap(most: Sequence[Verdict]) -> bool:
+    """Report whether results have one figure, or two whose intervals overlap: their names say little."""
+    ratios = sorted((one.ratio for one in most if one.ratio), key=lambda ratio: ratio.estimate)
+    if len({verdict_words.amount(one.estimate) for one in ratios}) == 1:
+        return True
+    high, low = ratios[0].high, ratios[-1].low
+    return len(ratios) == 2 and high is not None and low is not None and low <= high
 
 
 def _loads(some: Sequence[Verdict]) -> str:
@@ -355,8 +364,8 @@ def _ends(analysis: Analysis) -> str:
     are_two = _are_two(most)
     times = size_of(by_size[0 if are_two else -1]) >= verdict_words.TIMES_FROM
     shown = ratios if are_two else [one.ratio for one in (by_size[0], by_size[-1]) if one.ratio]
-    if len({verdict_words.amount(one.estimate) for one in ratios}) == 1:
-        shown = [over_conditions(ratios)]  # the answer has one figure for all of them
+    if _overlap(most):
+        shown = [over_conditions(ratios)]
     rest = otherwise_measured(analysis, most)[:1]
     say = verdict_words.with_interval if len(shown) + len(rest) > 1 else verdict_words.interval
     ends = [say(most[0].outcome, one, times=times) for one in shown]
@@ -401,9 +410,9 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
             level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
             most = max(whole.values(), key=lambda share: share.high)
-            sure = f"with {numbers.percent(most.confidence)} confidence"
             risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
-            said[0] = f"{level} lost nothing in {many}: {sure} {risk} lose something"
+            sure = numbers.percent(most.confidence)
+            said[0] = f"{level} lost nothing in {many}: with {sure} confidence {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
         ends = [f"`{one.cell.tuning}` {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]

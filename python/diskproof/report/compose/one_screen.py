@@ -81,11 +81,11 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
 
 
 def facts(analysis: Analysis) -> str:
-    """Return what the levels and storages are, what was tested, under which load, and how much there is."""
+    """Return what the levels, loads and storages are, what was tested, and how much there is."""
     state = "" if analysis.complete else "INCOMPLETE. "
     levels = "; ".join(names.tunings(analysis))
     storages = "; ".join(f"{name} = {what}" for name, what in names.storages(analysis).items())
-    known = (levels, storages, names.tested(analysis), names.loads(analysis))
+    known = (levels, names.loads(analysis), storages, names.tested(analysis))
     parts = (*known, names.slow_time(analysis), progress(analysis))
     return f"{state}{'. '.join(filter(None, parts))}"
 

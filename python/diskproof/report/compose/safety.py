@@ -154,7 +154,7 @@ def worst_loss(one: CutAnswer) -> str:
     if not one.telling or one.loss_share is None:
         return "not known"
     if one.gone:
-        return "database"
+        return f"database, {said.cuts(one.gone)}"
     if one.damaged:
         return f"damage, {said.cuts(one.damaged)}"
     if not one.with_loss:

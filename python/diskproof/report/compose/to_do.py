@@ -159,7 +159,7 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     if (best := best_buy(analysis)) and analysis.prices and best.times <= 1:
         both = f"{priced(analysis.prices)} {money(best.amount)} instead of {money(best.amount_of_slower)}"
         price = f", {both}" if best.times < 1 else " and as cheap"
-        yield f"buy {best.storage}: faster{price}{', dearer per GB' * (best.times_per_gb > 1)}."
+        yield f"buy {best.storage}: faster{price}{', but dearer per GB' * (best.times_per_gb > 1)}."
     if analysis.plan.asks == "limits":
         yield from (*speed, *settings)
     else:

@@ -30,9 +30,9 @@ MOST_LEVEL = 24
 """Columns of one level."""
 
 FEWEST, CROWDED, MOST, WHOLE = 1, 2, 3, 6
-"""Lines of the facts, the answer, and each thing to know: at first the fewest, but `CROWDED` of the answer, and
-all of what to do. While all rows find room, the answer grows first, then the things to know to `CROWDED`, the
-facts to `MOST`, the things to `MOST`, the facts to `WHOLE`. Without that room, the first two of these."""
+"""Lines of the facts, the answer, and each thing to know: at first the fewest, but `CROWDED` of the answer,
+and all of what to do. While all rows find room, the answer grows first, then things to know to `CROWDED`, the
+facts to `MOST`, things to know to `MOST`, the facts to `WHOLE`. Without that room, only the first two."""
 
 LEAST_OF_ROWS = 9
 """Lines that rows have at least, before words have a second one."""
