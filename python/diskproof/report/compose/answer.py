@@ -204,8 +204,9 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     cell = most.cell
     lying = ", which ignores flushes," if cell.storage in analysis.ignoring_flushes else ""
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
-        gone = f"`{cell.tuning}` even the database in {most.gone} of {most.telling}"
-        return f"{kept}. On {cell.storage}{lying} every level lost some, {gone}."
+        often = f"in {most.with_loss} of {cut_words.cuts(most.telling)}"
+        gone = f"`{cell.tuning}` {often}, in {most.gone} the whole database"
+        return f"{kept}. On {cell.storage}{lying} every level lost commits, {gone}."
     safe = {one.cell.tuning for one in whole if one.cell.storage != cell.storage}
     here = (one for one in worst if one.cell.storage == cell.storage and one.with_loss and not one.states)
     even = next((one for one in here if one.cell.tuning in safe), None)
@@ -374,13 +375,11 @@ def _ends(analysis: Analysis) -> str:
     also = "".join(f", {say(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
-    weak = {
-        "virtual disks": not analysis.virtual.isdisjoint(storages),
-        "short run": analysis.plan.scale is not None and analysis.whole_by is not None,
-    }
-    noted = ", ".join(what for what, applies in weak.items() if applies)
+    short = " in a short run" * (analysis.plan.scale is not None and analysis.whole_by is not None)
+    models = not analysis.virtual.isdisjoint(storages)
+    noted = f"; of model disks{short}: real ones may differ" if models else f";{short}" * bool(short)
     plural = "s" * (len(ends) + len(rest) > 1)
-    return f"{confidence(analysis)} interval{plural}: {said}{f' ({noted})' if noted else ''}"
+    return f"{confidence(analysis)} interval{plural}: {said}{noted}"
 
 
 def _of_instruments(analysis: Analysis) -> str:
@@ -407,12 +406,11 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         many = numbers.count(min(one.telling for one in worst), noun)
         said.append(f"{many} each")
         spared = (one for one in worst if one.is_whole)
-        if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
-            level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
-            most = max(whole.values(), key=lambda share: share.high)
-            risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
-            sure = numbers.percent(most.confidence)
-            said[0] = f"{level} lost nothing in {many}: with {sure} confidence {risk} lose something"
+        if whole := [(one.cell, one.loss_share) for one in spared if one.loss_share]:
+            level = f"`{whole[0][0].tuning}`" if len(whole) == 1 else f"{len(whole)} levels"
+            most = max((share for _, share in whole), key=lambda share: share.high)
+            risk = f"with {numbers.percent(most.confidence)} confidence at most {cut_words.points(most.high)}"
+            said[0] = f"{level}: no loss in {many}, so {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         fastest = faster[-MOST_KEPT:]
         ends = [f"`{one.cell.tuning}` {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
