@@ -147,7 +147,9 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
         "nothing",
     )
     assert block.columns[:3] == ("worst loss", "commits/s", "at risk") and block.most_figures == 2
-    assert "no loss in 4 cuts, so with 95% confidence at most 53% lose something" in how_sure(analysis)
+    assert "no loss in 4 cuts, so with 95% confidence at most 53% of cuts lose something" in how_sure(
+        analysis
+    )
     assert any(line.strip().startswith("To do") for line in lines)
 
 
@@ -160,7 +162,7 @@ def test_a_small_scale_is_said_and_the_whole_study_is_one_command(make_run: Make
         (folder.path / "study.toml").write_text(text)
         known = dict(run(analyse_folder(folder)).lines)
         assert known["To be surer"] == f"`diskproof {command}`"
-        assert known["How sure"].endswith(" (short run)")
+        assert known["How sure"].endswith("; in a short run")
     for text in ("[", 'scale = "short"\n[scales.short]\nshrinks = "nothing"\n'):
         (folder.path / "study.toml").write_text(text)
         known = dict(run(analyse_folder(folder)).lines)

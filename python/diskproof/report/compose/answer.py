@@ -377,7 +377,7 @@ def _ends(analysis: Analysis) -> str:
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
     short = " in a short run" * (analysis.plan.scale is not None and analysis.whole_by is not None)
     models = not analysis.virtual.isdisjoint(storages)
-    noted = f"; of model disks{short}: real ones may differ" if models else f";{short}" * bool(short)
+    noted = f"; model disks{short}: real ones may differ" if models else f";{short}" * bool(short)
     plural = "s" * (len(ends) + len(rest) > 1)
     return f"{confidence(analysis)} interval{plural}: {said}{noted}"
 
@@ -406,20 +406,19 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         many = numbers.count(min(one.telling for one in worst), noun)
         said.append(f"{many} each")
         spared = (one for one in worst if one.is_whole)
-        if whole := [(one.cell, one.loss_share) for one in spared if one.loss_share]:
-            level = f"`{whole[0][0].tuning}`" if len(whole) == 1 else f"{len(whole)} levels"
-            most = max((share for _, share in whole), key=lambda share: share.high)
-            risk = f"with {numbers.percent(most.confidence)} confidence at most {cut_words.points(most.high)}"
-            said[0] = f"{level}: no loss in {many}, so {risk} lose something"
+        if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
+            level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
+            most = max(whole.values(), key=lambda share: share.high)
+            sure = f"with {numbers.percent(most.confidence)} confidence"
+            risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
+            said[0] = f"{level}: no loss in {many}, so {sure} {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
-        fastest = faster[-MOST_KEPT:]
-        ends = [f"`{one.cell.tuning}` {verdict_words.interval('faster', ratio)}" for ratio, one in fastest]
-        unit = " times" * (faster[-1][0].estimate >= verdict_words.TIMES_FROM)
-        said.append(f"speed: {', '.join(ends)}{unit} ({confidence(analysis)})")
+        known = [ratio.uncertainty for ratio, _ in faster if ratio.uncertainty is not None]
+        said.append(f"speed to ±{numbers.whole_percent(max(known))}" if known else "")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):
-        said.append("virtual disks")
+        said.append("model disks: real ones may differ")
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))
