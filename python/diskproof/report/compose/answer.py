@@ -414,7 +414,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
             said[0] = f"{level}: no loss in {many}, so {sure} {risk} lose something"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         known = [ratio.uncertainty for ratio, _ in faster if ratio.uncertainty is not None]
-        said.append(f"speed to ±{numbers.whole_percent(max(known))}" if known else "")
+        said.append(f"speed ratios to ±{numbers.whole_percent(max(known))}" if known else "")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):
