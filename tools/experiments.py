@@ -25,7 +25,7 @@ from diskproof.report.charts import cells
 from diskproof.report.charts import published as pictures
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.still import png
-from diskproof.report.compose import head, limits_words, published_groups
+from diskproof.report.compose import head, limits_words, names, published_groups
 from diskproof.report.document import Column, Figure, Table
 from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.report.write import markdown
@@ -267,7 +267,8 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     yield "## How it was measured"
     scaled = f" --scale {one.plan.scale.name}" if one.plan.scale else ""
     yield f"```\ndiskproof run studies/{one.study}.toml{scaled}\n```"
-    yield f"{head.speed_design(one.plan)}; {head.speed_progress(analysis)}. {markdown.escape(machine(one))}"
+    shape = f"{head.speed_design(one.plan)}; {head.speed_progress(analysis)}"
+    yield ". ".join(filter(None, (shape, names.slow_time(analysis), markdown.escape(machine(one)))))
     yield markdown.escape(" ".join([head.scale(one.plan), head.left_out(one.plan)]).strip())
     yield ELSEWHERE
 
