@@ -24,6 +24,7 @@ from diskproof.results import plan as plans
 from diskproof.results.crash import Way
 from diskproof.results.trial import Finding
 from diskproof.wording import say
+from support.cases.trials import ASKED
 from support.cuts import control, make_crash_plan, make_cuts, with_cuts
 from support.limits import make_limits
 from support.runs import MakeRun, Run
@@ -246,6 +247,17 @@ def test_three_levels_are_ranked_best_first_with_ties(make_run: MakeRun) -> None
     assert estimates == sorted(estimates, reverse=True) and len(estimates) == 3
     assert all(row.said in ("tied", "open") or "slower" in row.said for row in others)
     assert_fits(printed(shown))
+
+
+def test_a_level_without_a_ratio_is_neither_best_nor_tied(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("hdd", "dram", "ssd"), tunings=("safest",), clients=(8,), blocks=5)
+    plan = change(plan, metrics={"complex": "latency_mean_us"})
+    missed = change(ASKED, held=False, waiting=40)
+    made = [change(one, load__rate=missed if "dram" in one.cell else ASKED) for one in make_trials(plan)]
+    _, analysis = make_run(plan, made)
+    [block] = [one for one in run(analysis).blocks if "best first" in one.title]
+    assert {row.levels[0]: row.said for row in block.rows}["dram"] == "no ratio"
+    assert [row.said for row in block.rows].count("best") == 1
 
 
 def test_a_single_cell_is_answered_with_its_figure(make_run: MakeRun) -> None:

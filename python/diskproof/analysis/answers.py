@@ -104,18 +104,24 @@ class Verdict(Record):
     """Whether the baseline's commits wait for a disk's flush, and those of ``level`` do not."""
 
 
+Placing = Literal["best", "slower", "the same", "inconclusive", "not comparable"]
+"""``slower``: under one condition at least; ``the same``: under all."""
+
+
 class Placed(Record):
     """One level among three or more."""
 
     level: str
     ratios: list[Interval]
     """Its speed over that of the best level, under each condition; empty for the best."""
-    outcome: Literal["best", "slower", "the same", "inconclusive"]
-    """``slower``: under one condition at least; ``the same``: under all."""
+    outcome: Placing
 
 
 class Ranking(Record):
-    """The levels of one factor, the fastest first by the geometric mean over all conditions."""
+    """The levels of one factor, the fastest first by the geometric mean over all conditions.
+
+    Levels that cannot be compared with the best are last, whatever their figures say.
+    """
 
     factor: Factor
     conditions: int

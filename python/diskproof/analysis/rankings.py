@@ -1,12 +1,12 @@
 """Three or more levels of a factor in their order: each against the best, not against the first written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log
 from statistics import fmean
 
-from diskproof.analysis.answers import Placed, Ranking
+from diskproof.analysis.answers import Placed, Placing, Ranking
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.verdicts import decide
+from diskproof.analysis.verdicts import compare, decide
 from diskproof.audit.run import varying_factors
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
@@ -42,38 +42,38 @@ def _ranking(gathered: Gathered, factor: Factor, varying: Sequence[Factor]) -> R
         level: fmean(log(value) for found in whole.values() for value in found[level].values())
         for level in levels
     }
-    best, *others = sorted(levels, key=lambda level: -means[level])
+    order = sorted(levels, key=lambda level: -means[level])
+    for best in order:
+        others = [level for level in order if level != best]
+        against = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
+        if any(against.values()):
+            break
+    else:
+        return None
     placed = [Placed(level=best, ratios=[], outcome="best")]
-    against = {level: _against(gathered, whole, conditions, factor, (best, level)) for level in others}
     ps = iter(adjusted([test for tests in against.values() for test in tests]))
-    for level, tests in against.items():
+    for level, tests in sorted(against.items(), key=lambda one: not one[1]):
         outcomes = [decide(test.interval, next(ps), gathered.plan.same_within) for test in tests]
-        same = all(one == "the same" for one in outcomes)
-        placed.append(
-            Placed(
-                level=level,
-                ratios=[test.interval for test in tests],
-                outcome="slower" if "slower" in outcomes else "the same" if same else "inconclusive",
-            )
-        )
+        same: Placing = "the same" if tests else "not comparable"
+        outcome = "slower" if "slower" in outcomes else "inconclusive" if {*outcomes} - {"the same"} else same
+        placed.append(Placed(level=level, ratios=[test.interval for test in tests], outcome=outcome))
     return Ranking(factor=factor, conditions=len(whole), placed=placed)
 
 
 def _against(
     gathered: Gathered,
-    speeds: Mapping[tuple[str, ...], Mapping[str, Mapping[int, float]]],
+    under: Collection[tuple[str, ...]],
     conditions: Mapping[tuple[str, ...], Sequence[Cell]],
     factor: Factor,
     levels: tuple[str, str],
 ) -> list[RatioTest]:
     """Return the speed of the second level over that of the first, under each condition that allows it."""
     tests = []
-    for condition, found in speeds.items():
+    for condition in under:
         best, cell = (
             next(one for one in conditions[condition] if one.level(factor) == level) for level in levels
         )
-        if gathered.bars(best, cell) or gathered.parts(best) != gathered.parts(cell):
-            continue
-        test = gathered.ratio(found[levels[1]], found[levels[0]], on_one_host=factor != "host")
-        tests += [test] if test else []
+        if gathered.parts(best) == gathered.parts(cell):
+            test = compare(gathered, factor, best, cell).test
+            tests += [test] if test else []
     return tests

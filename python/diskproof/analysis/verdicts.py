@@ -51,7 +51,7 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
     Holm's adjustment runs over all verdicts that have a p at all.
     """
     varying = varying_factors(gathered.plan.cells)
-    pairs = [_compare(gathered, *compared) for compared in compared_pairs(gathered.plan.cells)]
+    pairs = [compare(gathered, *compared) for compared in compared_pairs(gathered.plan.cells)]
     ps = adjusted([pair.test for pair in pairs])
     comparisons = len(ps) - ps.count(None)
     return [_verdict(gathered, pair, varying, p, comparisons) for pair, p in zip(pairs, ps, strict=True)]
@@ -71,7 +71,8 @@ def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Out
     return "inconclusive"
 
 
-def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Pair:
+def compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Pair:
+    """Return what two cells that differ in one factor come to, or why they cannot be compared."""
     parts = gathered.parts(baseline) & gathered.parts(cell)
     below, above = gathered.speeds(baseline, parts or None), gathered.speeds(cell, parts or None)
     test = gathered.ratio(above, below, on_one_host=factor != "host")

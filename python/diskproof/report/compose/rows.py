@@ -43,7 +43,7 @@ TONES_OF_PROOFS: dict[Proven, Tone] = {"as predicted": "better", "not as predict
 
 WORDS: dict[Outcome, str] = {"the same": "same", "inconclusive": "open", "not comparable": "no ratio"}
 
-TIES = {"the same": "tied", "inconclusive": "open"}
+TIES = {"the same": "tied", "inconclusive": "open", "not comparable": "no ratio"}
 """Levels that are not shown to be slower than the best."""
 
 RATIOS = (
@@ -202,12 +202,11 @@ def _ranked(analysis: Analysis, ranking: Ranking) -> Block:
     for one in ranking.placed:
         figures = [found for cell in cells[one.level] if (found := as_shown(cell.metric, cell.figure))]
         by_size = sorted(figures, key=lambda it: it.estimate)
-        shown = dict.fromkeys(map(estimate, (by_size[0], by_size[-1])))
+        shown = dict.fromkeys(map(estimate, (by_size[0], by_size[-1]) if by_size else (None,)))
         row = Row((verdict_words.subject(ranking.factor, one.level),), "best", "better")
-        if one.outcome != "best" and one.ratios:
-            slower = how_much_slower([ratio.estimate for ratio in one.ratios])
-            said = slower if one.outcome == "slower" else TIES[one.outcome]
-            every = over_conditions(one.ratios)
+        if one.outcome != "best":
+            said = TIES.get(one.outcome) or how_much_slower([ratio.estimate for ratio in one.ratios])
+            every = over_conditions(one.ratios) if one.ratios else None
             ends = verdict_words.interval(one.outcome, every) if len(one.ratios) == 1 else ""
             row = replace(row, said=said, tone=TONES[one.outcome], drawn=every, interval=ends)
         rows.append(replace(row, figures=(" to ".join(shown),)))
