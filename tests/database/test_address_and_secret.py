@@ -50,6 +50,7 @@ def test_a_server_behind_loopback_or_a_socket_may_be_here(url: str, may_be_here:
     [
         ("mysql://app:geheim@db/x", "password_file"),
         ("mysql://app:ge/heim@db/x", "it is not a URL"),
+        ("mysql://app:1?geheim@db/x", "no user"),
         ("oracle://app@db/x", "no known scheme"),
         ("mysql://db/x", "no user"),
         ("mysql://app@db", "no database"),

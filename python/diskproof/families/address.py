@@ -98,18 +98,18 @@ def parse(url: str) -> Address:
     protocol = SCHEMES[parts.scheme]
     how, trusted, choices = ENCRYPTION[protocol]
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    socket = options.get("socket", options.get("host"))
+    database = unquote(parts.path.lstrip("/"))
+    for what, found in (("user", parts.username), ("database", database), ("host", socket or parts.hostname)):
+        if not found:
+            raise ValueError(f"it has no {what}: write {FORMS}")
     known = ["socket", "host", *(["port"] if protocol == "postgresql" else []), how, trusted]
     if unknown := [name for name in options if name not in known]:
         raise ValueError(f"its parameter {unknown[0]!r} is unknown: there are {', '.join(known)}")
     if not options.get("host", "/").startswith("/"):
         raise ValueError("its host= names no socket's directory, which begins with /")
-    socket = options.get("socket", options.get("host"))
-    database = unquote(parts.path.lstrip("/"))
     if not options.get("port", "0").isdecimal():
         raise ValueError(f"its port is no number: {options['port']!r}")
-    for what, found in (("user", parts.username), ("database", database), ("host", socket or parts.hostname)):
-        if not found:
-            raise ValueError(f"it has no {what}: write {FORMS}")
     mode, authority = options.get(how), options.get(trusted)
     if mode is not None and mode not in choices:
         raise ValueError(f"{how} is one of {', '.join(choices)}, not {mode!r}")
