@@ -52,6 +52,12 @@ def test_a_claim_within_an_interval_is_not_proved(analysis: Analysis) -> None:
     assert failed_thresholds([claim(analysis, f"<= {high * 0.99}")], analysis)
 
 
+def test_a_comma_groups_thousands_and_is_no_decimal_point() -> None:
+    assert parse_condition("throughput >= 12,000.5/s").bound == 12_000.5
+    with pytest.raises(ValueError, match="write a condition such as"):
+        parse_condition("p99 <= 1,5 ms")
+
+
 def test_a_claim_about_nothing_is_not_proved(analysis: Analysis) -> None:
     stray = replace(claim(analysis, ">= 0.001"), level="tape")
     assert failed_thresholds([stray], analysis) == [FailedClaim(stray, None)]

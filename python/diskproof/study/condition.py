@@ -27,7 +27,8 @@ TIMES = {"us": 1.0, "ms": 1e3, "s": 1e6}
 FORM = re.compile(
     r"(?P<figure>[a-z][a-z0-9._]*)"
     r"(?:\s+of\s+(?P<factor>[a-z]+)\s+(?P<level>\S.*?)(?:\s+to\s+(?P<baseline>\S.*?))?)?"
-    r"\s*(?P<relation>[<>]=?)\s*(?P<value>\d[\d,_]*\.?\d*|\.\d+)\s*(?P<unit>/s|[a-z]*)"
+    r"\s*(?P<relation>[<>]=?)\s*(?P<value>(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)"
+    r"\s*(?P<unit>/s|[a-z]*)"
 )
 
 
