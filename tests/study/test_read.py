@@ -92,6 +92,12 @@ def test_a_wrong_value_is_named(old: str, new: str, said: str) -> None:
     assert said.format(line=line) in complaint(text)
 
 
+def test_a_name_with_a_dot_has_its_line() -> None:
+    text = changed("[servers.mariadb]", '[servers."mariadb-10.6"]\nfamly = "mysql"')
+    line = 1 + text.splitlines().index('famly = "mysql"')
+    assert f"study.toml:{line}: unknown key `servers.mariadb-10.6.famly`" in complaint(text)
+
+
 def test_a_missing_part_is_named() -> None:
     assert "`question` is missing" in complaint("[design]\nblocks = 5\n")
 

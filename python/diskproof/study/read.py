@@ -287,4 +287,4 @@ def _numbered(named: tuple[str, ...], tables_in: dict[tuple[str, ...], int]) -> 
 
 
 def _split_key(dotted: str) -> list[str]:
-    return [part.strip().strip("\"'") for part in dotted.split(".")]
+    return [part.strip("\"'") for part in re.findall(r"""'[^']*'|"[^"]*"|[^.\s]+""", dotted)]
