@@ -252,6 +252,7 @@ def test_a_bound_of_a_size_is_said_as_a_size() -> None:
         ("[tunings.fast]", f"[tunings.fast]\nvariables = {{ a = 0x{'f' * 5000} }}", "of at most 64 bits"),
         ("rows = 10_000", f"rows = {-(2**63) - 1}", "at most 64 bits, not one of 65"),
         ("blocks = 5", "blocks = true", "`design.blocks`: give a whole number, not true"),
+        ("blocks = 5", 'dilation = "8"', "32, 64 or 'auto', not '8'"),
         ("blocks = 5", 'blocks = "5"', "`design.blocks`: give a whole number, not '5'"),
         (
             "clients = [1, 8]",

@@ -125,7 +125,8 @@ def in_words(mistake: ErrorDetails) -> str:
     if _wrong_type(mistake) == "list" and (given := _written(mistake["input"])):
         given = given.strip('"') if given.strip('"').isdigit() else given
         return f"give a list, in brackets: [{given}]"
-    if mistake["type"] == "literal_error" and isinstance(mistake["input"], str):
+    texts = mistake["type"] == "literal_error" and mistake["ctx"]["expected"].startswith("'")
+    if texts and isinstance(mistake["input"], str):
         return one_of(re.findall(r"'([^']*)'", mistake["ctx"]["expected"]), mistake["input"])
     wrong, given = _wrong(mistake), _shown(mistake["input"])
     if mistake["type"] == "value_error" and not wrong.startswith("give "):
