@@ -122,6 +122,16 @@ def test_hammerdb() -> None:
     assert new.source.tool == "HammerDB v4.4".replace("v", "")
 
 
+def test_hammerdb_with_its_own_count_first() -> None:
+    (old,) = found_in(
+        "Vuser 1:Timing test period of 5 in minutes\n"
+        "Vuser 1:TEST RESULT : System achieved 28000 SQL Server TPM at 12000 NOPM\n"
+    )
+    assert isinstance(old, ImportedResult)
+    assert (old.load.transactions_per_s, old.load.errors) == (200, [])
+    assert old.levels["server"] == "SQL Server"
+
+
 RECONNECTING = """transaction type: TPC-B (sort of)
 scaling factor: 10
 query mode: simple

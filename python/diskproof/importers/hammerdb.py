@@ -18,9 +18,11 @@ _WRONG = re.compile(
 )
 """What a virtual user says of a procedure that failed, or at its end."""
 
-_FIGURES = re.compile(
-    r"(?P<nopm>\d{1,18}) NOPM (?:from|at) (?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM\b"
+_FIGURES = (
+    re.compile(r"(?P<nopm>\d{1,18}) NOPM (?:from|at) (?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM\b"),
+    re.compile(r"(?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM at (?P<nopm>\d{1,18}) NOPM\b"),
 )
+"""Up to version 3, and later if asked to, TPM comes first."""
 
 _TOLD = {
     "users": re.compile(r"(\d{1,9}) Active Virtual Users configured"),
@@ -69,8 +71,7 @@ def _read(text: Text) -> Iterator[Found]:
             here = runs[-1].errors if runs and not told else errors
             here.append(wrong["said"] or wrong["more"])
         _, mark, rest = said.partition(RESULT)
-        figures = _FIGURES.match(rest) if mark else None
-        if figures:
+        if figures := next(filter(None, (form.match(rest) for form in _FIGURES if mark)), None):
             nopm, tpm = (count(text, line, figures[name], name.upper()) for name in ("nopm", "tpm"))
             runs.append(_Run(line, nopm, tpm, figures["server"], errors=errors, **told))
             told, errors = {}, []
