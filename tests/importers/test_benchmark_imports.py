@@ -184,6 +184,16 @@ def test_progress_lines_of_pgbench_alone() -> None:
     assert littles_law.outcome(evidence_of(one)).state == "cannot be told"
 
 
+def test_progress_lines_with_the_time_of_day_are_no_decades() -> None:
+    lines = [
+        f"progress: 17000000{at}.5 s, {rate}.0 tps, lat 3.300 ms stddev 0.800"
+        for at, rate in ((10, 100), (15, 200), (20, 300))
+    ]
+    (one,) = found_in("\n".join([*lines, ""]))
+    assert isinstance(one, ImportedResult)
+    assert (one.load.transactions_per_s, one.load.seconds) == (200, 15)
+
+
 UNCOMMITTED = """sysbench 1.0:  multi-threaded system evaluation benchmark
 
 Number of threads: 16

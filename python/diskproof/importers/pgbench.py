@@ -144,8 +144,10 @@ def _of_progress(
 ) -> ImportedResult:
     """Return what progress lines alone say: rates over time, without clients and counts."""
     rates = [number(text, one.line, one.tps, "a rate") for one in progress]
-    ends_s = [0.0, *(one.at_s for one in progress)]
-    weights = [max(after - before, 0.0) for before, after in pairwise(ends_s)]
+    ends_s = [one.at_s for one in progress]
+    interval_s = _interval_s(progress)
+    begin_s = max(ends_s[0] - interval_s, 0.0) if interval_s else 0.0
+    weights = [max(after - before, 0.0) for before, after in pairwise([begin_s, *ends_s])]
     seconds = sum(weights)
     rate = sum(map(mul, rates, weights)) / seconds if seconds else 0.0
     return ImportedResult(
@@ -162,7 +164,7 @@ def _of_progress(
             errors=errors,
             intervals_only=True,
         ),
-        interval_s=_interval_s(progress),
+        interval_s=interval_s,
         intervals_per_s=rates,
         intervals_latency_us=_interval_latencies(text, progress),
         interval_percentile="mean",
