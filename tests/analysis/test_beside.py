@@ -147,6 +147,13 @@ def test_blocks_pair_the_two_sides() -> None:
     assert measured.within(0.2499, 0.2501)
 
 
+def test_a_run_until_decided_has_one_interval_of_a_ratio() -> None:
+    plan = change(publish(small_plan(), ratios=[ratio(0.25)]), at_most_s=600.0)
+    made = analysed(plan, at_rates(plan, 800, 200))
+    assert made.beside is not None
+    assert [one.measured for one in made.beside.ratios] == [one.ratio for one in made.verdicts]
+
+
 def test_times_are_turned_over() -> None:
     plan = publish(
         change(small_plan(), metrics={"complex": "seconds"}), ratios=[ratio(0.25, measure="seconds")]

@@ -11,7 +11,7 @@ from diskproof.analysis.verdicts import too_few_pairs
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import PublishedFigure, PublishedMeasure, PublishedRatio
-from diskproof.stats.intervals import geometric_mean_interval, paired_ratio
+from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.wording import NOTHING, Message, counted, say
 
 
@@ -76,13 +76,13 @@ def _ratio(gathered: Gathered, ratio: PublishedRatio, baseline: Cell, cell: Cell
     if empty := [side for side, speeds in ((cell, above), (baseline, below)) if not speeds]:
         return beside(mark="not measured", reasons=[_why_nothing(gathered, one, ratio) for one in empty])
     bars = list(dict.fromkeys(gathered.bars(baseline, cell)))
-    if not blocks:  # both were measured, but never in the same block
-        bars += too_few_pairs(gathered, baseline, cell, pairs=0)
-    if bars:
-        return beside(mark="not comparable", reasons=bars)
-    interval = paired_ratio([above[block] for block in blocks], [below[block] for block in blocks]).interval
-    of_published = interval.scaled(1 / ratio.ratio)
     few = list(too_few_pairs(gathered, baseline, cell, len(blocks)))
+    if not blocks:  # both were measured, but never in the same block
+        bars += few
+    test = gathered.ratio(above, below, on_one_host=ratio.factor != "host")
+    if bars or test is None:
+        return beside(mark="not comparable", reasons=bars)
+    interval, of_published = test.interval, test.interval.scaled(1 / ratio.ratio)
     order: Agreement = "open"
     size: Agreement = "open"
     if not few:
