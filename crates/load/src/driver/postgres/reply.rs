@@ -18,7 +18,7 @@ use super::error::Refusal;
 use super::wire::{MAX_HELD_BYTES, check_length, not_postgres};
 use crate::driver::admin::Offer;
 use crate::driver::rows::{Keep, Rows};
-use crate::driver::{Fault, Reply, protocol};
+use crate::driver::{Fault, MOST_ANSWER_BYTES, Reply, protocol};
 
 const HEADER_BYTES: usize = 5;
 
@@ -185,10 +185,10 @@ impl ReplyReader {
             ERROR_RESPONSE_TAG => false,
             tag => return Err(self.unexpected(tag)),
         };
-        let limit_bytes = if skipped {
-            MAX_SKIPPED_BYTES
-        } else {
-            MAX_HELD_BYTES
+        let limit_bytes = match header.tag() {
+            _ if skipped => MAX_SKIPPED_BYTES,
+            DATA_ROW_TAG => MOST_ANSWER_BYTES,
+            _ => MAX_HELD_BYTES,
         };
         check_length(header, limit_bytes)?;
         Ok(skipped)
@@ -339,6 +339,24 @@ mod tests {
             }
         }
         None
+    }
+
+    #[test]
+    fn a_row_that_is_kept_may_be_long() {
+        let value = vec![b'x'; 2 << 20];
+        let length = u32::try_from(value.len()).unwrap().to_be_bytes();
+        let bytes = [
+            message(b'D', &[b"\0\x01", &length[..], &value].concat()),
+            message(b'C', b"SELECT 1\0"),
+            message(b'Z', b"I"),
+        ];
+        let mut reader = ReplyReader::default();
+        reader.keep_rows(Keep::ALL);
+        reader.begin();
+        for piece in bytes.concat().chunks(100_000) {
+            reader.feed(piece).unwrap();
+        }
+        assert_eq!(reader.take().unwrap().rows, 1);
     }
 
     #[test]
