@@ -222,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn an_address_of_ipv6_needs_no_brackets() {
+        for host in ["::1", "[::1]"] {
+            let line = read(&format!("--pgsql-host={host} --db-driver=pgsql a.lua run")).unwrap();
+            let target = format!("{:?}", line.target().unwrap());
+            assert!(target.contains("\"::1\""), "{target}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_done_is_refused() {
         for (words, says) in [
             ("--threads=4", "a script is missing"),

@@ -2,6 +2,7 @@
 
 mod command_line;
 
+use std::net::Ipv6Addr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -176,9 +177,14 @@ impl CommandLine {
         let socket = self.socket(prefix, &host);
         let wrong = |what: &str| Stop::Arguments(format!("--{prefix}-{what} makes no address"));
         let mut url = Url::parse(&format!("{scheme}://host/")).map_err(|_| wrong("host"))?;
-        if !host.starts_with('/') {
-            url.set_host(Some(&host)).map_err(|_| wrong("host"))?;
+        if host.parse::<Ipv6Addr>().is_ok() {
+            url.set_host(Some(&format!("[{host}]")))
+        } else if !host.starts_with('/') {
+            url.set_host(Some(&host))
+        } else {
+            Ok(())
         }
+        .map_err(|_| wrong("host"))?;
         let port: u16 = self
             .number(&format!("{prefix}-port"))
             .map_err(Stop::Arguments)?;
