@@ -51,9 +51,12 @@ impl Route {
     fn find(&self, host: &str, port: u16) -> io::Result<Stream> {
         let end = Instant::now() + LOGIN_LIMIT;
         let mut failure = io::Error::new(ErrorKind::NotFound, "the host name has no address");
-        for address in look_up(host, port)? {
+        let mut addresses = look_up(host, port)?.into_iter();
+        while let Some(address) = addresses.next() {
             let left = end.saturating_duration_since(Instant::now());
-            match TcpStream::connect_timeout(&address, left.max(Duration::from_millis(1))) {
+            // One that never answers leaves the others their share.
+            let share = left / u32::try_from(addresses.len() + 1).unwrap_or(u32::MAX);
+            match TcpStream::connect_timeout(&address, share.max(Duration::from_millis(1))) {
                 Ok(connected) => {
                     connected.set_nonblocking(true)?;
                     let _ = self.found.set(address);
@@ -151,6 +154,30 @@ mod tests {
         drop(listener);
         // The second does not wait to be refused.
         assert!(route.open().is_ok());
+    }
+
+    #[test]
+    fn an_address_that_never_answers_leaves_time_for_the_others() {
+        let silent = TcpListener::bind("127.0.0.2:0").unwrap();
+        rustix::net::listen(&silent, 0).unwrap();
+        let full = silent.local_addr().unwrap();
+        let _waiting = TcpStream::connect(full).unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", full.port())).unwrap();
+        let here = listener.local_addr().unwrap();
+        let addresses = [&[full][..], &[here; 9]].concat();
+        let mut ahead = AHEAD.lock().unwrap();
+        ahead
+            .get_or_insert_default()
+            .insert("both.test".into(), addresses);
+        drop(ahead);
+        let began = Instant::now();
+        let host = "both.test".into();
+        let route = Route::new(Endpoint::Tcp {
+            host,
+            port: full.port(),
+        });
+        assert!(route.open().is_ok());
+        assert!(began.elapsed() < LOGIN_LIMIT / 2);
     }
 
     #[test]
