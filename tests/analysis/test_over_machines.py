@@ -9,6 +9,7 @@ from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.cpu_time import taken_share
 from diskproof.analysis.limits.observed import observe
+from diskproof.analysis.so_far import look, pairs
 from diskproof.stats.intervals import independent_ratio, paired_ratio
 from support.intervals import given
 from support.machines import comparing, make_machines, sharing
@@ -57,3 +58,11 @@ def test_machines_are_not_paired_by_block_but_what_ran_on_one_is() -> None:
     for one in analysis.verdicts:
         ratio = independent_ratio if one.factor == "host" else paired_ratio
         assert given(one.ratio) == ratio(speeds[one.cell], speeds[one.baseline_cell]).interval
+
+
+def test_two_machines_are_not_paired_while_a_run_grows_either() -> None:
+    plan = comparing(make_plan(**ONE_QUESTION))
+    machines, trials = make_machines(plan), make_trials(plan)
+    analysis = analyse(plan, machines, trials, {})
+    found = pairs(plan, [look(one, plan, machines) for one in trials])
+    assert [one.ratio for one in found] == [one.ratio for one in analysis.verdicts]

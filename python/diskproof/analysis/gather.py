@@ -59,6 +59,22 @@ class Audited:
         return found
 
 
+def ratio_of(
+    plan: Plan, above: Mapping[int, float], below: Mapping[int, float], *, on_one_host: bool
+) -> RatioTest | None:
+    """Return one positive figure over another, both by block; None if no trials can be compared.
+
+    Pairs are of one block. Blocks of two machines (not `on_one_host`) have nothing in common but their
+    number. Nothing says which of another tool's runs belong together. Neither are paired: chance would
+    change the interval.
+    """
+    if plan.imported or not on_one_host:
+        return independent_ratio([*above.values()], [*below.values()]) if above and below else None
+    blocks = sorted(above.keys() & below.keys())
+    ratio = paired_ratio if plan.at_most_s is None else anytime_ratio
+    return ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
+
+
 class Gathered:
     """All trials of a run, audited, by cell and block."""
 
@@ -128,17 +144,8 @@ class Gathered:
     def ratio(
         self, above: Mapping[int, float], below: Mapping[int, float], *, on_one_host: bool = True
     ) -> RatioTest | None:
-        """Return one positive figure over another, both by block; None if no trials can be compared.
-
-        Pairs are of one block. Blocks of two machines (not `on_one_host`) have nothing in common but their
-        number. Nothing says which of another tool's runs belong together. Neither are paired: chance would
-        change the interval.
-        """
-        if self.plan.imported or not on_one_host:
-            return independent_ratio([*above.values()], [*below.values()]) if above and below else None
-        blocks = sorted(above.keys() & below.keys())
-        ratio = paired_ratio if self.plan.at_most_s is None else anytime_ratio
-        return ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
+        """Return `ratio_of` two of this run's figures."""
+        return ratio_of(self.plan, above, below, on_one_host=on_one_host)
 
     def rests_on_estimates(self, cells: Collection[Cell], parts: Collection[str] | None) -> bool:
         """Tell whether the seconds of a job are extrapolated in a valid trial of these cells."""

@@ -5,10 +5,11 @@ trials: each is looked at once, and the intervals are made of its figure.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import Outcome
+from diskproof.analysis.gather import ratio_of
 from diskproof.analysis.verdicts import FEWEST_PAIRS, decide
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import all_findings
@@ -17,9 +18,8 @@ from diskproof.results.factor import Factor
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Trial
-from diskproof.stats.intervals import Interval, RatioTest, geometric_mean_interval, paired_ratio
+from diskproof.stats.intervals import Interval, geometric_mean_interval
 from diskproof.stats.multiple import adjusted
-from diskproof.stats.sequential import anytime_ratio
 
 
 @dataclass(frozen=True)
@@ -92,24 +92,17 @@ def pairs(plan: Plan, looked: Sequence[Looked]) -> list[PairSoFar]:
     for one in looked:
         if one.speed:
             speeds[one.cell][one.block] = one.speed
-    ratio = paired_ratio if plan.at_most_s is None else anytime_ratio
     compared = compared_pairs(plan.cells)
-    tests = [_test(speeds[cell.id], speeds[baseline.id], ratio) for _, baseline, cell in compared]
+    tests = [
+        ratio_of(plan, speeds[cell.id], speeds[baseline.id], on_one_host=factor != "host")
+        for factor, baseline, cell in compared
+    ]
     found = []
     for (factor, baseline, cell), test, p in zip(compared, tests, adjusted(tests), strict=True):
         enough = test is not None and test.interval.n >= FEWEST_PAIRS
         outcome = decide(test.interval, p, plan.same_within) if test and enough else "inconclusive"
         found.append(PairSoFar(factor, baseline, cell, test.interval if test else None, outcome))
     return found
-
-
-def _test(
-    above: Mapping[int, float],
-    below: Mapping[int, float],
-    ratio: Callable[[Sequence[float], Sequence[float]], RatioTest],
-) -> RatioTest | None:
-    blocks = sorted(above.keys() & below.keys())
-    return ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
 
 
 def _positive(value: float | None) -> float | None:
