@@ -11,6 +11,7 @@ use crate::timing::parts::{Run, append_run};
 const BATCH_LINES: usize = 64;
 
 /// When dirty lines are written back, and the batch that is under way.
+#[derive(Default)]
 pub(super) struct Destage {
     above_lines: usize,
     /// Lines are written back once nothing was asked for so long.
@@ -27,6 +28,7 @@ pub(super) struct Destage {
 }
 
 /// Lines that are read from the front together, then written to the back together, then flushed.
+#[derive(Default)]
 struct Batch {
     /// Number and version.
     lines: Vec<(u64, u64)>,
@@ -42,12 +44,7 @@ impl Destage {
         Self {
             above_lines,
             idle_ns,
-            last_asked: 0,
-            armed: false,
-            hand: 0,
-            batch: None,
-            batches: 0,
-            blocks: 0,
+            ..Self::default()
         }
     }
 }
@@ -80,14 +77,7 @@ impl Cache {
             .dirty_from(self.destage.hand)
             .take(BATCH_LINES)
             .collect();
-        let mut batch = Batch {
-            lines: Vec::with_capacity(numbers.len()),
-            writes: Vec::new(),
-            reads_due: 0,
-            answers_due: 0,
-            stables_due: 0,
-            flushed: false,
-        };
+        let mut batch = Batch::default();
         let mut reads = Vec::new();
         for number in numbers {
             let (slot, _) = self.lines.find(number).expect("a dirty line is here");

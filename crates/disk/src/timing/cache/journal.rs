@@ -19,6 +19,7 @@ const SHARE: u64 = 64;
 
 /// Notes in order. One write of the journal is in progress at a time, and takes all notes that came
 /// before it.
+#[derive(Default)]
 pub(super) struct Journal {
     region_bytes: u64,
     head_bytes: u64,
@@ -43,15 +44,7 @@ impl Journal {
     pub(super) fn new(region_bytes: u64) -> Self {
         Self {
             region_bytes,
-            head_bytes: 0,
-            waiting: Vec::new(),
-            noted: 0,
-            begun: 0,
-            written: 0,
-            under_way: false,
-            due: None,
-            unstable: Ledger::default(),
-            writes: 0,
+            ..Self::default()
         }
     }
 

@@ -11,6 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// Lines by their number on the back. A clean line may be evicted, the least recently used first; a
 /// dirty one stays until it is written back. One bit stands for a block of 4 KiB.
+#[derive(Default)]
 pub(super) struct Lines {
     most: usize,
     by_number: HashMap<u64, u32>,
@@ -23,7 +24,7 @@ pub(super) struct Lines {
     pub(super) evictions: u64,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Slot {
     number: u64,
     valid: u64,
@@ -38,14 +39,9 @@ impl Lines {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most: most.min(NONE as usize - 1),
-            by_number: HashMap::new(),
-            slots: Vec::new(),
-            free: VecDeque::new(),
             newest: NONE,
             oldest: NONE,
-            dirty: BTreeSet::new(),
-            writes: 0,
-            evictions: 0,
+            ..Self::default()
         }
     }
 
@@ -90,11 +86,7 @@ impl Lines {
         let slot = self.vacant()?;
         self.slots[slot as usize] = Slot {
             number,
-            valid: 0,
-            dirty: 0,
-            version: 0,
-            newer: NONE,
-            older: NONE,
+            ..Slot::default()
         };
         self.by_number.insert(number, slot);
         self.link(slot);
@@ -107,14 +99,7 @@ impl Lines {
         }
         if self.slots.len() < self.most {
             let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 lines");
-            self.slots.push(Slot {
-                number: 0,
-                valid: 0,
-                dirty: 0,
-                version: 0,
-                newer: NONE,
-                older: NONE,
-            });
+            self.slots.push(Slot::default());
             return Some(slot);
         }
         let slot = self.oldest;

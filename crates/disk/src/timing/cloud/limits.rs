@@ -5,7 +5,7 @@ use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
 
 const MIB: f64 = 1_048_576.0;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Limits {
     io_bytes: u64,
     flush_ios: u64,
@@ -70,19 +70,13 @@ impl Limits {
             in_turn: parameters.batches.value,
             io_ns: [fastest, writes.0].map(|iops| NANOS_PER_S as f64 / iops),
             byte_ns: [rate, writes.1].map(|rate| NANOS_PER_S as f64 / (rate * MIB)),
-            next_io: 0.0,
-            next_byte: 0.0,
             credit: burst.map(|burst| Credit {
                 balance: burst.credits.value,
                 most: burst.most_credits.value,
                 growth: base / NANOS_PER_S as f64,
                 counted_at: 0.0,
             }),
-            open: None,
-            ios: 0,
-            merged: 0,
-            throttled: 0,
-            throttled_ns: 0,
+            ..Self::default()
         }
     }
 

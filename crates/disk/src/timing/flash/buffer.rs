@@ -34,7 +34,7 @@ struct Waiting {
     slots: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Buffer {
     units: u32,
     /// Slots in use and promised.
@@ -53,13 +53,7 @@ impl Buffer {
     pub(super) fn new(units: u32) -> Self {
         Self {
             units,
-            taken: 0,
-            slots: Slab::new(),
-            queue: VecDeque::new(),
-            dirty: 0,
-            numbered: 0,
-            epoch: 0,
-            flushes: VecDeque::new(),
+            ..Self::default()
         }
     }
 

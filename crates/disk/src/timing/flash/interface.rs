@@ -11,7 +11,7 @@ pub(super) enum Direction {
     Out = 1,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Interface {
     queue_depth: u32,
     under_way: u32,
@@ -31,17 +31,13 @@ impl Interface {
     pub(super) fn new(parameters: &FlashParameters) -> Self {
         Self {
             queue_depth: parameters.queue_depth.value,
-            under_way: 0,
-            outside: VecDeque::new(),
-            exclusive: false,
-            controller_free: 0,
             command_ns: [
                 nanos_of_us(parameters.read_command_us.value),
                 nanos_of_us(parameters.write_command_us.value),
             ],
-            wire_free: [0; 2],
             full_duplex: parameters.full_duplex.value,
             mb_per_s: parameters.interface_mb_per_s.value,
+            ..Self::default()
         }
     }
 

@@ -13,7 +13,7 @@ use crate::request::Nanos;
 const UNITS_AT_A_TIME: u32 = 16;
 
 /// The state of writing, beyond the buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Writes that want into the buffer, in order.
     waiting: VecDeque<u32>,
@@ -30,13 +30,9 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(dies: u32, flush_queued: bool) -> Self {
         Self {
-            waiting: VecDeque::new(),
             idle_dies: dies,
-            next_die: 0,
-            linger_noted: false,
-            flush_free: 0,
             flush_queued,
-            flushed: Vec::new(),
+            ..Self::default()
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Work {
     Send(Command),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Controller {
     overhead_ns: u64,
     interface_ns_per_byte: f64,
@@ -48,10 +48,7 @@ impl Controller {
             overhead_ns,
             interface_ns_per_byte,
             queue_depth,
-            backlog: VecDeque::new(),
-            work: None,
-            inside: 0,
-            free_since: 0,
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! The disk's read cache: a few segments, each a run of addresses that one stream uses.
 
 /// One run of addresses in the cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Segment {
     start: u64,
     end: u64,
@@ -79,11 +79,7 @@ impl Segments {
     /// A segment to fill anew.
     fn vacate(&mut self) -> usize {
         if self.list.len() < self.most {
-            self.list.push(Segment {
-                start: 0,
-                end: 0,
-                last_use: 0,
-            });
+            self.list.push(Segment::default());
             return self.list.len() - 1;
         }
         let oldest = self
