@@ -21,7 +21,7 @@ const SHARE: u64 = 64;
 /// before it.
 #[derive(Default)]
 pub(super) struct Journal {
-    region_bytes: u64,
+    pub(super) region_bytes: u64,
     head_bytes: u64,
     waiting: Vec<Tag>,
     noted: u64,
@@ -46,10 +46,6 @@ impl Journal {
             region_bytes,
             ..Self::default()
         }
-    }
-
-    pub(super) fn end_bytes(&self) -> u64 {
-        self.region_bytes
     }
 
     /// Notes so far, and how many of them are written.

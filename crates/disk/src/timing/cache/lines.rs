@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 /// dirty one stays until it is written back. One bit stands for a block of 4 KiB.
 #[derive(Default)]
 pub(super) struct Lines {
-    most: usize,
+    pub(super) most: usize,
     by_number: HashMap<u64, u32>,
     slots: Vec<Slot>,
     free: VecDeque<u32>,
@@ -43,10 +43,6 @@ impl Lines {
             oldest: NONE,
             ..Self::default()
         }
-    }
-
-    pub(super) fn most(&self) -> usize {
-        self.most
     }
 
     pub(super) fn dirty_lines(&self) -> usize {

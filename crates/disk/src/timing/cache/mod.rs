@@ -122,11 +122,11 @@ impl Cache {
         Self {
             line_bytes,
             writes_only: parameters.writes_only.value,
-            limit_lines: share(lines.most(), parameters.bypass_above_share.value),
+            limit_lines: share(lines.most, parameters.bypass_above_share.value),
             streams: Streams::new(parameters.sequential_bypass_bytes.value),
             journal: Journal::new(journal_bytes),
             destage: Destage::new(
-                share(lines.most(), parameters.destage_above_share.value),
+                share(lines.most, parameters.destage_above_share.value),
                 idle_ns,
             ),
             front: Part::new(front),

@@ -124,7 +124,7 @@ impl Cache {
 
     /// The place of a run of a line on the front.
     pub(super) fn on_front(&self, slot: u32, span: &Span, run: Run) -> Run {
-        let line_at = self.journal.end_bytes() + u64::from(slot) * self.line_bytes;
+        let line_at = self.journal.region_bytes + u64::from(slot) * self.line_bytes;
         let within = run.offset_bytes - span.number * self.line_bytes;
         Run::new(line_at + within, run.length_bytes)
     }

@@ -13,7 +13,7 @@ pub(super) enum Direction {
 
 #[derive(Debug, Default)]
 pub(super) struct Interface {
-    queue_depth: u32,
+    pub(super) queue_depth: u32,
     under_way: u32,
     /// Commands the drive has not taken, and whether each must be alone.
     outside: VecDeque<(u32, bool)>,
@@ -39,10 +39,6 @@ impl Interface {
             mb_per_s: parameters.interface_mb_per_s.value,
             ..Self::default()
         }
-    }
-
-    pub(super) fn queue_depth(&self) -> u32 {
-        self.queue_depth
     }
 
     pub(super) fn arrive(&mut self, request: u32, alone: bool) {

@@ -267,7 +267,7 @@ impl Timing for Flash {
     }
 
     fn queue_depth(&self) -> Option<u32> {
-        Some(self.interface.queue_depth())
+        Some(self.interface.queue_depth)
     }
 
     fn next_event(&self) -> Option<Nanos> {

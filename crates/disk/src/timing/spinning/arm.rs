@@ -33,7 +33,7 @@ impl Operation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     /// The first byte, and when it passes the head.
-    from: u64,
+    pub(super) from: u64,
     from_turns: f64,
     since: Nanos,
     /// The segment is full; the head rests there until the host has caught up.
@@ -199,10 +199,6 @@ impl Arm {
 }
 
 impl Stream {
-    pub(super) fn from(&self) -> u64 {
-        self.from
-    }
-
     /// Whether the arm reads, or will read, a part of a range.
     pub(super) fn meets(&self, start: u64, end: u64) -> bool {
         start < self.limit && self.from < end

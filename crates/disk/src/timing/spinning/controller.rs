@@ -29,9 +29,9 @@ pub(super) enum Work {
 
 #[derive(Debug, Default)]
 pub(super) struct Controller {
-    overhead_ns: u64,
+    pub(super) overhead_ns: u64,
     interface_ns_per_byte: f64,
-    queue_depth: usize,
+    pub(super) queue_depth: usize,
     /// Not yet known to the disk.
     backlog: VecDeque<Command>,
     /// The current step and its end.
@@ -50,10 +50,6 @@ impl Controller {
             queue_depth,
             ..Self::default()
         }
-    }
-
-    pub(super) fn queue_depth(&self) -> usize {
-        self.queue_depth
     }
 
     pub(super) fn arrive(&mut self, command: Command) {
@@ -108,10 +104,6 @@ impl Controller {
             self.free_since = self.free_since.max(now);
         }
         self.inside -= 1;
-    }
-
-    pub(super) fn overhead_ns(&self) -> u64 {
-        self.overhead_ns
     }
 
     pub(super) fn interface_ns(&self, bytes: u64) -> u64 {

@@ -12,7 +12,7 @@ struct Segment {
 #[derive(Debug)]
 pub(super) struct Segments {
     most: usize,
-    segment_bytes: u64,
+    pub(super) segment_bytes: u64,
     list: Vec<Segment>,
     uses: u64,
 }
@@ -25,10 +25,6 @@ impl Segments {
             list: Vec::with_capacity(most),
             uses: 0,
         }
-    }
-
-    pub(super) fn segment_bytes(&self) -> u64 {
-        self.segment_bytes
     }
 
     /// Whether all of a range is in one segment.

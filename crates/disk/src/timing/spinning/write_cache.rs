@@ -33,7 +33,7 @@ impl Extent {
 /// The cached extents, in no order, and their limits.
 #[derive(Debug)]
 pub(super) struct WriteCache {
-    most_bytes: u64,
+    pub(super) most_bytes: u64,
     most_commands: usize,
     settle_ns: f64,
     sector_bytes: u64,
@@ -68,10 +68,6 @@ impl WriteCache {
             pieces: HashMap::new(),
             oldest: None,
         }
-    }
-
-    pub(super) fn most_bytes(&self) -> u64 {
-        self.most_bytes
     }
 
     /// No extent waits to be written; one may be in progress.

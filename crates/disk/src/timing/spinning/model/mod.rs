@@ -169,7 +169,7 @@ impl Spinning {
                 self.segments.keep(start, end);
                 self.answer(now, command.tag, events);
                 if self.queue.is_empty() {
-                    let limit = end + self.segments.segment_bytes();
+                    let limit = end + self.segments.segment_bytes;
                     self.arm.stream(&self.geometry, now, end, limit);
                 }
             }
@@ -279,11 +279,11 @@ impl Timing for Spinning {
 
     /// Until its overhead is over, a command moves nothing.
     fn head_start(&self) -> Nanos {
-        self.controller.overhead_ns()
+        self.controller.overhead_ns
     }
 
     fn queue_depth(&self) -> Option<u32> {
-        u32::try_from(self.controller.queue_depth()).ok()
+        u32::try_from(self.controller.queue_depth).ok()
     }
 
     fn next_event(&self) -> Option<Nanos> {

@@ -10,9 +10,9 @@ impl Spinning {
         let (start, end) = command.span();
         if let State::Streaming(stream) = self.arm.state {
             let reached = stream.reached(&self.geometry, now);
-            self.segments.keep(stream.from(), reached);
+            self.segments.keep(stream.from, reached);
             let begun = start <= reached
-                && (stream.from() <= start || self.segments.holds(start, reached).is_some());
+                && (stream.from <= start || self.segments.holds(start, reached).is_some());
             if begun && reached < end && !stream.has_stopped(reached) {
                 self.counted.read_ahead_hits += 1;
                 self.arm.read_on(&self.geometry, now, stream, command);
@@ -38,7 +38,7 @@ impl Spinning {
 
     /// A read was found in a segment: the head stays ahead of the host, if it has nothing else to do.
     fn keep_ahead(&mut self, now: Nanos, host_end: u64, segment_end: u64) {
-        let segment_bytes = self.segments.segment_bytes();
+        let segment_bytes = self.segments.segment_bytes;
         let limit = host_end + segment_bytes;
         match self.arm.state {
             State::Busy { .. } => {}
@@ -75,7 +75,7 @@ impl Spinning {
     pub(super) fn stop_streaming(&mut self, now: Nanos) {
         if let State::Streaming(stream) = self.arm.state {
             let reached = stream.reached(&self.geometry, now);
-            self.segments.keep(stream.from(), reached);
+            self.segments.keep(stream.from, reached);
             self.arm.stop(&self.geometry, reached);
         }
     }

@@ -15,7 +15,7 @@ impl Spinning {
         self.forget_read(now, start, end);
         match &mut self.write_cache {
             None => self.enqueue(command, None),
-            Some(cache) if command.request.length_bytes > cache.most_bytes() => {
+            Some(cache) if command.request.length_bytes > cache.most_bytes => {
                 let replaced = cache.take(&self.geometry, start, end);
                 self.enqueue(command, replaced.map(|(_, tags)| tags));
             }
