@@ -50,12 +50,10 @@ impl<T> Ledger<T> {
         self.places.try_remove(place(tag)).map(|(_, entry)| entry)
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

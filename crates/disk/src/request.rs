@@ -13,19 +13,16 @@ pub const NANOS_PER_S: u64 = 1_000_000_000;
 pub const SECTOR_BYTES: u64 = 512;
 
 /// A device file's microseconds, which are not negative.
-#[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn nanos_of_us(us: f64) -> Nanos {
     (us * NANOS_PER_US as f64).round() as Nanos
 }
 
-#[must_use]
 pub fn us_of_nanos(nanos: Nanos) -> f64 {
     nanos as f64 / 1e3
 }
 
 /// The time of some bytes at a rate of 10^6 bytes a second, which is above 0.
-#[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn transfer_nanos(bytes: u64, mb_per_s: f64) -> Nanos {
     (bytes as f64 * 1e3 / mb_per_s).round() as Nanos
@@ -56,7 +53,6 @@ pub struct Request {
 }
 
 impl Request {
-    #[must_use]
     pub fn new(kind: Kind, offset_bytes: u64, length_bytes: u64) -> Self {
         Self {
             kind,
@@ -65,28 +61,23 @@ impl Request {
         }
     }
 
-    #[must_use]
     pub fn read(offset_bytes: u64, length_bytes: u64) -> Self {
         Self::new(Kind::Read, offset_bytes, length_bytes)
     }
 
-    #[must_use]
     pub fn write(offset_bytes: u64, length_bytes: u64) -> Self {
         Self::new(Kind::Write, offset_bytes, length_bytes)
     }
 
-    #[must_use]
     pub fn flush() -> Self {
         Self::new(Kind::Flush, 0, 0)
     }
 
-    #[must_use]
     pub fn discard(offset_bytes: u64, length_bytes: u64) -> Self {
         Self::new(Kind::Discard, offset_bytes, length_bytes)
     }
 
     /// The first byte after it.
-    #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.offset_bytes + self.length_bytes
     }

@@ -11,7 +11,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    #[must_use]
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         Self {
             code: code.to_owned(),
@@ -20,13 +19,11 @@ impl Failure {
     }
 
     /// The program or the machine failed, not the database.
-    #[must_use]
     pub fn internal(error: impl std::fmt::Display) -> Self {
         Self::new("internal", error.to_string())
     }
 
     /// An action, and its result.
-    #[must_use]
     pub fn from_fault(doing: &str, fault: &Fault) -> Self {
         Self::new(fault.code(), format!("{doing}: {fault}"))
     }

@@ -212,7 +212,6 @@ impl Target {
 
 impl Target {
     /// The SQL that it speaks, or stands for.
-    #[must_use]
     pub fn dialect(&self) -> Dialect {
         match self {
             Self::Mysql(_) => Dialect::Mysql,
@@ -223,7 +222,6 @@ impl Target {
     }
 
     /// The one database that it names.
-    #[must_use]
     pub fn database(&self) -> &str {
         match self {
             Self::Mysql(server) | Self::Postgres(server) => &server.database,
@@ -233,7 +231,6 @@ impl Target {
     }
 
     /// What the user's own statements may reach: the one database, or anything.
-    #[must_use]
     pub fn fence(&self, errand: Errand, any_database: bool) -> Fence {
         let dialect = self.dialect();
         let own = self.database();

@@ -22,7 +22,6 @@ pub struct Ticket {
 
 impl Ticket {
     /// The number of the request that comes after.
-    #[must_use]
     pub fn next_number(self) -> u64 {
         self.number + self.writes.max(1)
     }
@@ -80,7 +79,6 @@ pub struct Account {
 
 impl Account {
     /// All that is there is safe; the first request has that number.
-    #[must_use]
     pub fn new(medium: Medium, first: u64) -> Self {
         Self {
             medium,
@@ -90,18 +88,15 @@ impl Account {
         }
     }
 
-    #[must_use]
     pub fn medium(&self) -> Medium {
         self.medium
     }
 
-    #[must_use]
     pub fn at_risk(&self) -> AtRisk {
         self.volatile.at_risk()
     }
 
     /// Whether a request belongs to this account, not to an earlier one.
-    #[must_use]
     pub fn has(&self, ticket: Ticket) -> bool {
         ticket.number >= self.first
     }

@@ -42,13 +42,11 @@ enum Verb {
 }
 
 /// The command line as it is declared, for its man pages.
-#[must_use]
 pub fn command() -> clap::Command {
     Arguments::command()
 }
 
 /// Runs the program: 0 done, 1 failed, 2 refused.
-#[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

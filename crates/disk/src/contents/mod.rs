@@ -82,7 +82,6 @@ pub struct Contents {
 impl Contents {
     /// A disk of that many bytes, all zeroes, or as the image has them. Zeroes follow an image that
     /// is shorter than the disk.
-    #[must_use]
     pub fn new(size_bytes: u64, store: Store, image: Option<Image>) -> Self {
         Self {
             size_bytes,
@@ -94,19 +93,16 @@ impl Contents {
         }
     }
 
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
     /// Bytes that blocks take, snapshots included, each shared block counted once. Blocks that were
     /// just freed still count for a moment.
-    #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.store.held_bytes()
     }
 
-    #[must_use]
     pub fn limit_bytes(&self) -> u64 {
         self.store.limit_bytes()
     }
@@ -273,19 +269,16 @@ impl Contents {
 
     /// Offset of the first byte, from there on, that lies in a held block or in the image; `None`
     /// if there is none.
-    #[must_use]
     pub fn next_data(&self, offset_bytes: u64) -> Option<u64> {
         self.next(offset_bytes..self.size_bytes, true)
     }
 
     /// The same within a range, which takes no longer than the range is.
-    #[must_use]
     pub fn data_within(&self, range: Range<u64>) -> Option<u64> {
         self.next(range, true)
     }
 
     /// The first byte from there on that takes no room; the end of the disk takes none.
-    #[must_use]
     pub fn next_hole(&self, offset_bytes: u64) -> u64 {
         self.next(offset_bytes..self.size_bytes, false)
             .unwrap_or(self.size_bytes)
@@ -359,7 +352,6 @@ impl Contents {
     }
 
     /// Keeps the disk as it is, without a name.
-    #[must_use]
     pub fn keep(&self) -> Moment {
         Moment(self.now.clone())
     }
@@ -386,7 +378,6 @@ impl Contents {
         tree.ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))
     }
 
-    #[must_use]
     pub fn snapshots(&self) -> Vec<&str> {
         self.snapshots.keys().map(String::as_str).collect()
     }

@@ -37,7 +37,6 @@ impl Drop for Room {
 
 impl Store {
     /// Blocks in memory.
-    #[must_use]
     pub fn memory(limit_bytes: u64) -> Self {
         Self::new(limit_bytes, None)
     }

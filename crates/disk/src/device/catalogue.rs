@@ -8,7 +8,6 @@ use super::{Device, DeviceError};
 pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"));
 
 /// The names of the devices that come with the program.
-#[must_use]
 pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }

@@ -64,7 +64,6 @@ pub struct Properties {
 
 impl Properties {
     /// A device without moving parts that serves requests in parallel.
-    #[must_use]
     pub fn solid_state() -> Self {
         Self {
             sector_bytes: 512,
@@ -78,7 +77,6 @@ impl Properties {
 
     /// A device that spreads its data over others. No FUA passes through a bus or a composed
     /// device.
-    #[must_use]
     pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a Model>) -> Self {
         let parts: Vec<Self> = parts.into_iter().map(Model::as_described).collect();
         let mut turns_us: Vec<f64> = parts

@@ -20,7 +20,6 @@ pub struct Build {
 
 impl Build {
     /// As its file says, with this seed.
-    #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self {
             seed,
@@ -71,7 +70,6 @@ impl Model {
     }
 
     /// The word by which a file names its kind.
-    #[must_use]
     pub fn kind(&self) -> String {
         let tree = serde_json::to_value(self).expect("a model is JSON");
         let only = tree.as_object().and_then(|kinds| kinds.keys().next());
@@ -83,7 +81,6 @@ impl Model {
     /// # Panics
     ///
     /// If a name was not looked up; reading a file looks all of them up.
-    #[must_use]
     pub fn build(&self, build: Build) -> Box<dyn Timing> {
         let device = self.parameters().build(build);
         match build.promise {
@@ -98,7 +95,6 @@ impl Model {
     /// # Panics
     ///
     /// As `build`.
-    #[must_use]
     pub fn properties(&self, promise: Promise) -> Properties {
         self.as_described().promised(promise)
     }

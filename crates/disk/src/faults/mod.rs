@@ -92,13 +92,11 @@ impl Default for Delay {
 
 impl Delay {
     /// When a request is answered that arrived then and to which the model gives so long.
-    #[must_use]
     pub fn answered(&self, arrived: Nanos, latency: Nanos) -> Nanos {
         let latency = nanos_of_us(latency as f64 / NANOS_PER_US as f64 * self.factor);
         (arrived + latency + self.add).max(self.not_before)
     }
 
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -154,13 +152,11 @@ impl Faults {
     }
 
     /// Whether the schedule is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.schedule.is_empty()
     }
 
     /// The requests that each fault of the schedule affected.
-    #[must_use]
     pub fn befallen(&self) -> Vec<Befallen> {
         let faults = self.schedule.iter();
         faults

@@ -274,7 +274,6 @@ pub struct Margin {
 }
 
 /// Holds a device's model against a floor, as serving it would.
-#[must_use]
 pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
     let model = ModelLatency::of(device, build);
     let label = floor_us.map_or(Ok(None), |floor_us| {

@@ -39,13 +39,11 @@ impl Outcome {
     }
 
     /// Infinite, or not a number, if no time passed.
-    #[must_use]
     pub fn iops(&self) -> f64 {
         self.requests as f64 / self.seconds
     }
 
     /// 10^6 bytes a second; infinite, or not a number, if no time passed.
-    #[must_use]
     pub fn megabytes_per_s(&self) -> f64 {
         self.bytes as f64 / 1e6 / self.seconds
     }
@@ -70,7 +68,6 @@ pub struct Length {
 
 impl Length {
     /// That many virtual seconds after a tenth as many, or a hundred million requests.
-    #[must_use]
     pub fn seconds(seconds: u64) -> Self {
         Self {
             warm_up: seconds * NANOS_PER_S / 10,

@@ -72,7 +72,6 @@ pub struct Memory {
 
 impl Memory {
     /// The parameters must have passed their `check`.
-    #[must_use]
     pub fn new(parameters: &MemoryParameters) -> Self {
         Self {
             latency_ns: nanos_of_us(parameters.latency_us.value),
@@ -82,7 +81,6 @@ impl Memory {
     }
 
     /// Answers everything at once, and everything is stable at once.
-    #[must_use]
     pub fn without_delay(capacity_bytes: u64) -> Self {
         Self {
             capacity_bytes,

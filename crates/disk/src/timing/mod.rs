@@ -47,7 +47,6 @@ pub enum Event {
 }
 
 impl Event {
-    #[must_use]
     pub fn at(&self) -> Nanos {
         match *self {
             Self::Answered { at, .. } | Self::Stable { at, .. } => at,

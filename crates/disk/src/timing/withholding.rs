@@ -22,7 +22,6 @@ pub struct Withholding {
 
 impl Withholding {
     /// Its writes become stable when the device behind writes them anyway.
-    #[must_use]
     pub fn ignoring(device: Box<dyn Timing>) -> Self {
         Self {
             command_ns: device.head_start(),
@@ -35,7 +34,6 @@ impl Withholding {
     }
 
     /// Every answered write is stable: a write is stable with its answer at the latest.
-    #[must_use]
     pub fn protected(device: Box<dyn Timing>) -> Self {
         Self {
             unanswered: Some(HashMap::new()),

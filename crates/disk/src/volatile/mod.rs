@@ -68,7 +68,6 @@ impl Volatile {
     /// # Panics
     ///
     /// With sectors of nothing.
-    #[must_use]
     pub fn new(sector_bytes: u64) -> Self {
         assert!(sector_bytes > 0, "a sector has bytes");
         Self {
@@ -186,13 +185,11 @@ impl Volatile {
         self.at_risk = AtRisk::default();
     }
 
-    #[must_use]
     pub fn at_risk(&self) -> AtRisk {
         self.at_risk
     }
 
     /// Whether a cut could take a part of this write.
-    #[must_use]
     pub fn is_at_risk(&self, id: WriteId) -> bool {
         self.writes.contains_key(&id)
     }

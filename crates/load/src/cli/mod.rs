@@ -150,7 +150,6 @@ enum Cleanup {
 }
 
 /// The command line as it is declared, with all workloads, for its man pages.
-#[must_use]
 pub fn command() -> clap::Command {
     scripted::names().fold(Cli::command(), |cli, name| {
         scripted::declare(cli, [Some("help"), Some(name)])

@@ -119,17 +119,14 @@ impl Args {
     }
 
     /// The statement that was drawn whole.
-    #[must_use]
     pub fn sql(&self) -> &[u8] {
         &self.text
     }
 
-    #[must_use]
     pub fn values(&self) -> &[Arg] {
         &self.values
     }
 
-    #[must_use]
     pub fn text(&self, range: &Range<usize>) -> &[u8] {
         &self.text[range.clone()]
     }
@@ -184,7 +181,6 @@ pub enum Fault {
 
 impl Fault {
     /// Says that a server could not be reached.
-    #[must_use]
     pub fn unreachable(endpoint: &Endpoint, error: &io::Error) -> Self {
         if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) {
             return Self::Unreachable(format!(
@@ -210,7 +206,6 @@ impl Fault {
 
     /// The code that the fault is counted under: the server's own code, `unreachable`, `tls`,
     /// `no-reply`, `lost` or `protocol`.
-    #[must_use]
     pub fn code(&self) -> &str {
         match self {
             Self::Server(error) => &error.code,
@@ -223,7 +218,6 @@ impl Fault {
     }
 
     /// The message without its code.
-    #[must_use]
     pub fn message(&self) -> String {
         match self {
             Self::Server(error) => error.message.clone(),
@@ -232,7 +226,6 @@ impl Fault {
     }
 
     /// Whether to run the transaction again.
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Server(error) if error.transient)
     }

@@ -54,7 +54,6 @@ impl Rows {
     }
 
     /// Whether the reply was too large to keep.
-    #[must_use]
     pub fn too_many(&self) -> bool {
         self.too_many
     }
@@ -76,7 +75,6 @@ impl Rows {
     }
 
     /// Number of columns; 0 without a result, and with PostgreSQL also without a row.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -110,13 +108,11 @@ impl Rows {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
 
     /// A value, counted from 0; `None` for SQL NULL and for what is not there.
-    #[must_use]
     pub fn text(&self, row: usize, column: usize) -> Option<&[u8]> {
         if column >= self.columns {
             return None;
@@ -126,7 +122,6 @@ impl Rows {
     }
 
     /// A value as a number; `None` also if it is none.
-    #[must_use]
     pub fn number<N: std::str::FromStr>(&self, row: usize, column: usize) -> Option<N> {
         std::str::from_utf8(self.text(row, column)?)
             .ok()?
@@ -135,7 +130,6 @@ impl Rows {
     }
 
     /// All rows as bytes, for [`unpack`].
-    #[must_use]
     pub fn packed(&self) -> &[u8] {
         &self.packed
     }

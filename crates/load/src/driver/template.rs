@@ -14,7 +14,6 @@ pub struct Template {
 }
 
 impl Template {
-    #[must_use]
     pub fn new(sql: &str, dialect: Dialect) -> Self {
         let mut pieces = Vec::new();
         let mut start = 0;
@@ -27,7 +26,6 @@ impl Template {
         Self { pieces }
     }
 
-    #[must_use]
     pub fn parameter_count(&self) -> usize {
         self.pieces.len() - 1
     }
@@ -45,7 +43,6 @@ impl Template {
     }
 
     /// The statement with `$1`, `$2`, … in place of the marks.
-    #[must_use]
     pub fn numbered(&self) -> String {
         let mut sql = self.pieces[0].clone();
         for (index, piece) in self.pieces[1..].iter().enumerate() {

@@ -14,7 +14,6 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Poisson => "poisson",

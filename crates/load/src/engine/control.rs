@@ -31,7 +31,6 @@ pub(super) struct Control {
 }
 
 impl Control {
-    #[must_use]
     pub(super) fn new(transactions: Option<u64>, clients: usize) -> Self {
         Self {
             cut_ns: AtomicU64::new(u64::MAX),
@@ -63,7 +62,6 @@ impl Control {
         self.given_up_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    #[must_use]
     pub(super) fn given_up_ns(&self) -> u64 {
         self.given_up_ns.load(Ordering::Relaxed)
     }
@@ -75,12 +73,10 @@ impl Control {
         self.cut_at(now_ns);
     }
 
-    #[must_use]
     pub(super) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    #[must_use]
     #[inline]
     pub(super) fn cut_ns(&self) -> u64 {
         self.cut_ns.load(Ordering::Relaxed)
@@ -99,7 +95,6 @@ impl Control {
     }
 
     /// How long no client of the whole run has had a working connection.
-    #[must_use]
     pub(super) fn cut_off_for_ns(&self, now_ns: u64) -> u64 {
         if self.connected.load(Ordering::Relaxed) > 0 {
             return 0;
@@ -113,7 +108,6 @@ impl Control {
     }
 
     /// Clients that have ended for good.
-    #[must_use]
     pub(super) fn stopped(&self) -> usize {
         self.stopped.load(Ordering::Relaxed)
     }
@@ -125,7 +119,6 @@ impl Control {
     }
 
     /// Sessions that have said it, and those that are read-only.
-    #[must_use]
     pub(super) fn guards(&self) -> [usize; 2] {
         [0, 1].map(|at| self.guards[at].load(Ordering::Relaxed))
     }
@@ -135,13 +128,11 @@ impl Control {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    #[must_use]
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
     }
 
     /// Whether the number of transactions is limited.
-    #[must_use]
     pub(super) fn has_budget(&self) -> bool {
         self.budget.is_some()
     }
@@ -172,7 +163,6 @@ impl Control {
     }
 
     /// Number of transactions that may still begin.
-    #[must_use]
     pub(super) fn left(&self) -> u64 {
         if self.is_closed() {
             return 0;
@@ -182,7 +172,6 @@ impl Control {
     }
 
     /// Whether every transaction that was asked for has begun.
-    #[must_use]
     pub(super) fn is_spent(&self) -> bool {
         self.left() == 0
     }

@@ -13,7 +13,6 @@ pub struct Patience {
 
 impl Patience {
     /// The defaults, with the limit for statements that the user gives.
-    #[must_use]
     pub fn with_statement_limit(limit: Option<Duration>) -> Self {
         let patience = Self::default();
         Self {

@@ -45,7 +45,6 @@ impl Retry {
 
     /// Whether a transaction is run again after this error, which may come from a collision of two
     /// clients' draws.
-    #[must_use]
     pub fn applies(&self, error: &ServerError, collides: bool) -> bool {
         match self {
             Self::Transient => error.transient || collides,

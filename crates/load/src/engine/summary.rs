@@ -40,7 +40,6 @@ pub(super) fn ready_event(
 }
 
 /// Each type with one statement of it; none if the workload cannot say beforehand which it needs.
-#[must_use]
 pub fn statement_infos(catalogue: &Catalogue) -> Vec<StatementTypeInfo> {
     if catalogue.shows_used_types_only {
         return Vec::new();

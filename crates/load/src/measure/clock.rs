@@ -14,7 +14,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    #[must_use]
     pub fn start(dilation: u32) -> Self {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -24,7 +23,6 @@ impl Clock {
         }
     }
 
-    #[must_use]
     #[inline]
     pub fn now_ns(&self) -> u64 {
         let elapsed = self.epoch.elapsed();
@@ -39,13 +37,11 @@ impl Clock {
 
     /// This clock's time of an instant of the machine's monotonic clock (`CLOCK_MONOTONIC`), which is
     /// divided by the dilation.
-    #[must_use]
     pub fn of_monotonic(&self, at_ns: u64) -> u64 {
         u64::try_from(i128::from(at_ns) - self.machine_ahead_ns()).unwrap_or(0)
     }
 
     /// The machine's monotonic clock at an instant of this clock, divided by the dilation.
-    #[must_use]
     pub fn monotonic(&self, at_ns: u64) -> u64 {
         u64::try_from(i128::from(at_ns) + self.machine_ahead_ns()).unwrap_or(0)
     }
@@ -59,13 +55,11 @@ impl Clock {
     }
 
     /// Calendar time of an instant of this clock, in seconds since 1970.
-    #[must_use]
     pub fn unix_s(&self, at_ns: u64) -> f64 {
         self.epoch_unix_s + at_ns as f64 * f64::from(self.dilation) / 1e9
     }
 
     /// The machine's time from now until `at_ns`, for whoever sleeps; zero if that has passed.
-    #[must_use]
     pub fn until(&self, at_ns: u64) -> Duration {
         let left_ns = at_ns.saturating_sub(self.now_ns());
         Duration::from_nanos(left_ns.saturating_mul(self.dilation.into()))

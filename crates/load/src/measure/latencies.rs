@@ -36,13 +36,11 @@ impl Latencies {
         self.sum_ns = self.sum_ns.saturating_add(latency_ns);
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.as_ref().map_or(0, Histogram::len)
     }
 
     /// `None` if nothing was recorded.
-    #[must_use]
     pub fn summary(&self, percentiles: &[f64]) -> Option<LatencySummary> {
         let in_us = |ns: u64| ns as f64 / 1e3;
         self.histogram.as_ref().map(|histogram| LatencySummary {
@@ -60,7 +58,6 @@ impl Latencies {
     }
 
     /// As [`Self::summary`], with the whole histogram in its interchange form.
-    #[must_use]
     pub fn summary_with_histogram(&self, percentiles: &[f64]) -> Option<LatencySummary> {
         let mut summary = self.summary(percentiles)?;
         summary.histogram = self.histogram.as_ref().map(encoded);
@@ -107,7 +104,6 @@ const ENOUGH_BEYOND: f64 = 10.0;
 
 impl LatencySummary {
     /// Whether enough latencies lie beyond a percentile to trust it.
-    #[must_use]
     pub fn supports(&self, percentile: f64) -> bool {
         // A rounding error of the percentile must not make nine out of ten.
         self.count as f64 * (100.0 - percentile) / 100.0 >= ENOUGH_BEYOND - 1e-6

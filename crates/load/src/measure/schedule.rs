@@ -43,14 +43,12 @@ impl Schedule {
         interval_ns: None,
     };
 
-    #[must_use]
     pub fn first(&self) -> Option<Period> {
         self.begin(Phase::WarmUp)
             .or_else(|| self.begin(Phase::Measure))
     }
 
     /// The period after one; `None` after the last.
-    #[must_use]
     pub fn after(&self, period: &Period) -> Option<Period> {
         if period.end_ns < self.phase_end_ns(period.phase) {
             return Some(self.period(period.phase, period.index + 1, period.end_ns));
@@ -67,7 +65,6 @@ impl Schedule {
         self.measure_ns = self.measure_ns.min(self.end_ns);
     }
 
-    #[must_use]
     pub fn phase_start_ns(&self, phase: Phase) -> u64 {
         match phase {
             Phase::WarmUp => self.start_ns,

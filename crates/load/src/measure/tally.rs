@@ -58,7 +58,6 @@ impl IntervalTally {
         self.backlog.add(other.backlog);
     }
 
-    #[must_use]
     pub fn statements(&self) -> u64 {
         self.reads + self.writes + self.others
     }
@@ -79,7 +78,6 @@ pub struct PhaseTally {
 }
 
 impl PhaseTally {
-    #[must_use]
     pub fn new(types: usize) -> Self {
         Self {
             statements: vec![StatementTally::default(); types],
@@ -203,7 +201,6 @@ impl ErrorTally {
     }
 
     /// Statements that the server has not answered.
-    #[must_use]
     pub fn unanswered(&self) -> u64 {
         let unanswered = self.0.iter().filter(|((code, _), _)| code == NO_REPLY);
         unanswered.map(|(_, entry)| entry.count).sum()
@@ -227,7 +224,6 @@ impl ErrorTally {
     }
 
     /// All errors together.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.values().map(|entry| entry.count).sum()
     }

@@ -91,37 +91,31 @@ impl Catalogue {
         statement
     }
 
-    #[must_use]
     pub fn types(&self) -> &[StatementType] {
         &self.types
     }
 
-    #[must_use]
     pub fn statements(&self) -> &[Statement] {
         &self.statements
     }
 
     /// The type of a workload's statement (not of the rollback or of a session's set-up, which
     /// have none).
-    #[must_use]
     pub fn type_of(&self, statement: StatementId) -> usize {
         self.type_of[statement]
     }
 
     /// The statements that every session begins with, in this order.
-    #[must_use]
     pub fn set_up(&self) -> &[StatementId] {
         &self.set_up
     }
 
     /// `None`: every statement commits itself and there is nothing to roll back.
-    #[must_use]
     pub fn rollback(&self) -> Option<StatementId> {
         self.rollback
     }
 
     /// One statement of a type, to show what the type means.
-    #[must_use]
     pub fn example(&self, type_index: usize) -> &str {
         let first = self.type_of.iter().position(|&index| index == type_index);
         first.map_or("", |id| self.statements[id].sql.as_str())

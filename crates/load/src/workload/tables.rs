@@ -23,7 +23,6 @@ impl Progress {
         self.0.fetch_add(rows, Ordering::Relaxed);
     }
 
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

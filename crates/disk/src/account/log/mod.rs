@@ -38,7 +38,6 @@ pub struct Header {
 }
 
 impl Header {
-    #[must_use]
     pub fn new(device: &str, medium: Medium, empty: bool, at_ns: Nanos) -> Self {
         Self {
             log: FORMAT.to_owned(),

@@ -59,7 +59,6 @@ enum Deed {
 }
 
 impl Bridge {
-    #[must_use]
     pub fn new(parameters: &BridgeParameters, disk: Box<dyn Timing>) -> Self {
         Self {
             disk: Part::new(disk),

@@ -108,7 +108,6 @@ struct CountedBytes {
 }
 
 impl Cache {
-    #[must_use]
     pub fn new(
         parameters: &CacheParameters,
         front: Box<dyn Timing>,

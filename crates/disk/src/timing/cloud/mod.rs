@@ -58,7 +58,6 @@ pub struct Cloud {
 
 impl Cloud {
     /// The parameters must have passed their `check`.
-    #[must_use]
     pub fn new(parameters: &CloudParameters, seed: u64) -> Self {
         Self {
             parameters: parameters.clone(),

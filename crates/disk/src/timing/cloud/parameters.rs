@@ -118,7 +118,6 @@ impl Kind for CloudParameters {
 
 impl CloudParameters {
     /// I/Os a second for ever.
-    #[must_use]
     pub fn base_iops(&self) -> f64 {
         match &self.iops {
             IopsLimit::Fixed(iops) => iops.value,

@@ -124,7 +124,6 @@ struct Tally {
 
 impl Flash {
     /// The parameters must have passed their `check`.
-    #[must_use]
     pub fn new(parameters: &FlashParameters, seed: u64) -> Self {
         let geometry = Geometry::new(parameters);
         Self {

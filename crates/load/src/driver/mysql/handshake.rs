@@ -65,7 +65,6 @@ const SWITCH: u8 = 0xFE;
 
 impl Handshake {
     /// A log-in for a connection that may use LOAD DATA LOCAL.
-    #[must_use]
     pub fn offering_local_data() -> Self {
         Self {
             offers_local_data: true,

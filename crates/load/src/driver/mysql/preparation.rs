@@ -123,7 +123,6 @@ pub struct Preparation {
 
 impl Preparation {
     /// Expects a statement with that many parameters.
-    #[must_use]
     pub fn new(parameters: usize) -> Self {
         Self {
             parameters,

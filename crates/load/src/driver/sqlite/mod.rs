@@ -46,7 +46,6 @@ pub struct SqliteDriver {
 }
 
 /// The database that is built in: `SQLite 3.53.2`.
-#[must_use]
 pub fn version() -> String {
     format!("SQLite {}", rusqlite::version())
 }

@@ -69,7 +69,6 @@ enum Shape {
 impl Distribution {
     /// # Panics
     /// If there are no rows to choose from, or the exponent is below 0.
-    #[must_use]
     pub fn new(law: impl Into<Law>, rows: u64) -> Self {
         assert!(rows > 0, "a distribution needs at least one row");
         let Law { choice, exponent } = law.into();

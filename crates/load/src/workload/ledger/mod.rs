@@ -52,7 +52,6 @@ pub struct Ledger {
 impl Ledger {
     /// # Panics
     /// If there are not two accounts to move something between.
-    #[must_use]
     pub fn new(options: LedgerOptions, dialect: Dialect) -> Self {
         assert!(options.accounts >= 2, "{options:?}");
         let mut catalogue = Catalogue::default();

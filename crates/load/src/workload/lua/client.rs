@@ -109,7 +109,6 @@ impl LuaClient {
     }
 
     /// Memory of the client's Lua state.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.state
             .as_ref()

@@ -83,7 +83,6 @@ impl Conducting {
     }
 
     /// What makes the same script anew, on another thread.
-    #[must_use]
     pub fn again(&self) -> Again {
         Again(Arc::clone(&self.setup))
     }

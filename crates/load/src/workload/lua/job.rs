@@ -29,7 +29,6 @@ pub struct LuaJob {
 }
 
 impl LuaJob {
-    #[must_use]
     pub fn new(conducting: Conducting, plan: Plan) -> Self {
         Self {
             conducting,

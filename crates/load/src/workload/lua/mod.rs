@@ -183,7 +183,6 @@ impl LuaWorkload {
     }
 
     /// The script's command, to be run once by this client.
-    #[must_use]
     pub fn command(&self, client: usize) -> LuaClient {
         LuaClient::new(Arc::clone(&self.setup), client, true)
     }
@@ -197,7 +196,6 @@ impl LuaWorkload {
     }
 
     /// The script's name in reports.
-    #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
         let script = &self.setup.options.script;
         let name = script.rsplit('/').next().unwrap_or(script);

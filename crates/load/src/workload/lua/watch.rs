@@ -61,7 +61,6 @@ impl Watch {
     }
 
     /// A client that has been in one of them for longer than this.
-    #[must_use]
     pub fn late(&self, limit: Duration) -> Option<(usize, &'static str)> {
         let beside = self.beside();
         let mut all = beside.iter();
@@ -90,7 +89,6 @@ impl Watch {
 
     /// The clients that compute now, each with the number of its turn. A client that has the same
     /// number again later has computed all the time.
-    #[must_use]
     pub fn computing(&self) -> Vec<(usize, u64)> {
         let all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter()

@@ -19,7 +19,6 @@ pub type Counts = [u32; GROUPS.len()];
 
 impl Mix {
     /// What it is, if nothing else is asked for.
-    #[must_use]
     pub fn counts(self) -> Counts {
         match self {
             Self::Complex | Self::ReadWrite => [10, 1, 1, 1, 1, 1, 1, 1],

@@ -16,7 +16,6 @@ pub enum Mix {
 
 impl Mix {
     /// Whether the transaction has more than one statement, and so a BEGIN and a COMMIT.
-    #[must_use]
     pub fn is_transaction(self) -> bool {
         matches!(
             self,

@@ -45,7 +45,6 @@ pub struct OltpOptions {
 
 impl OltpOptions {
     /// A mix as sysbench's own script runs it.
-    #[must_use]
     pub fn new(
         mix: Mix,
         tables: usize,
@@ -78,7 +77,6 @@ pub struct Oltp {
 impl Oltp {
     /// # Panics
     /// If the transaction would have no statement.
-    #[must_use]
     pub fn new(options: &OltpOptions, dialect: Dialect) -> Self {
         let steps = options.mix.steps(options);
         assert!(

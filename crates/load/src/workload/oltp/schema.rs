@@ -13,7 +13,6 @@ pub enum Schema {
 
 impl Schema {
     /// The name of a table; the only one if tables have no numbers.
-    #[must_use]
     pub fn table_name(self, number: usize) -> String {
         match self {
             Self::Numbered => format!("sbtest{number}"),

@@ -310,7 +310,6 @@ impl Once {
     }
 
     /// What is not sent, in words; `whole`: statements about databases are sent.
-    #[must_use]
     pub fn left_out(&self, whole: bool) -> Vec<String> {
         let own = self.fence.own();
         let said = self

@@ -19,7 +19,6 @@ const DOUBLE_DIGITS: usize = 15;
 
 impl Value {
     /// The value of a constant on the command line: an integer, a double, `true`, `false`, `null`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         match text.to_ascii_lowercase().as_str() {
@@ -41,7 +40,6 @@ impl Value {
     }
 
     /// Whether a variable can have this name.
-    #[must_use]
     pub fn is_name(text: &str) -> bool {
         !text.is_empty() && name_bytes(text) == text.len()
     }

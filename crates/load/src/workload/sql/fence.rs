@@ -88,7 +88,6 @@ pub(crate) struct Finding {
 }
 
 impl Fence {
-    #[must_use]
     pub fn new(dialect: Dialect, errand: Errand, own: Option<&str>) -> Self {
         Self {
             dialect,
@@ -100,7 +99,6 @@ impl Fence {
     }
 
     /// Lets statements reach anything.
-    #[must_use]
     pub fn none(dialect: Dialect, errand: Errand) -> Self {
         Self::new(dialect, errand, None)
     }

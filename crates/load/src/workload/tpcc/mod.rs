@@ -49,7 +49,6 @@ pub struct Tpcc {
 
 impl Tpcc {
     /// The catalogue is that of cli/scripted/tpcc.lua.
-    #[must_use]
     pub fn new(options: TpccOptions, mut catalogue: Catalogue) -> Self {
         catalogue.transactions = vec![
             "new_order",

@@ -42,7 +42,6 @@ pub struct Constants {
 impl Constants {
     /// Draws those of a run. The one for last names must differ from the load's by 65 to 119, but
     /// by neither 96 nor 112.
-    #[must_use]
     pub fn draw(seed: u64) -> Self {
         let mut random = generator(seed, [0, 0]);
         let last_name = loop {

@@ -70,7 +70,6 @@ impl Spinning {
     /// # Panics
     ///
     /// If the parameters have not been checked and are impossible.
-    #[must_use]
     pub fn new(parameters: &SpinningParameters, seed: u64) -> Self {
         let nanos = |us: f64| whole(us * NANOS_PER_US as f64);
         let settle_ns = parameters.write_settle_us.value * NANOS_PER_US as f64;
