@@ -47,10 +47,6 @@ impl Reaper {
         }
     }
 
-    fn has_any(&self) -> bool {
-        self.left.load(Ordering::Acquire) > 0
-    }
-
     /// Tries again while something comes free; at least once.
     pub(super) fn try_until_free<T, E>(
         &self,
@@ -60,23 +56,12 @@ impl Reaper {
         let begun = Instant::now();
         loop {
             // In this order: what comes free between the two is seen by the attempt.
-            let more_comes = self.has_any() && begun.elapsed() < patience;
+            let has_any = self.left.load(Ordering::Acquire) > 0;
+            let more_comes = has_any && begun.elapsed() < patience;
             match attempt() {
                 Err(_) if more_comes => std::thread::sleep(LOOK),
                 outcome => return outcome,
             }
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn wait(&self) {
-        let begun = Instant::now();
-        while self.has_any() {
-            assert!(
-                begun.elapsed() < Duration::from_secs(10),
-                "nothing is freed"
-            );
-            std::thread::sleep(LOOK);
         }
     }
 }

@@ -10,6 +10,13 @@ use super::*;
 /// Four leaves and a bit, and a bit of a block.
 const SIZE: usize = (4 * 512 + 3) * BLOCK_BYTES + 512;
 
+/// Waits until what was given up is freed.
+fn let_free(contents: &Contents) {
+    let patience = Duration::from_secs(10);
+    let nothing: Result<(), ()> = contents.reaper.try_until_free(patience, || Err(()));
+    nothing.expect_err("it only waits");
+}
+
 struct Twin {
     contents: Contents,
     bytes: Vec<u8>,
@@ -124,7 +131,7 @@ impl Twin {
         self.bytes.fill(0);
         self.contents.discard(0, SIZE as u64).expect("discarded");
         self.compare(0, SIZE);
-        self.contents.reaper.wait();
+        let_free(&self.contents);
         assert_eq!(self.contents.held_bytes(), 0);
         assert_eq!(self.contents.next_data(0), None);
     }
@@ -182,10 +189,10 @@ fn what_is_shared_is_held_once() {
         .expect("written");
     assert_eq!(contents.held_bytes(), 11 * block, "snapshots have it still");
     contents.forget("a").expect("known");
-    contents.reaper.wait();
+    let_free(&contents);
     assert_eq!(contents.held_bytes(), 11 * block);
     contents.forget("b").expect("known");
-    contents.reaper.wait();
+    let_free(&contents);
     assert_eq!(contents.held_bytes(), 9 * block);
 }
 
@@ -245,7 +252,7 @@ fn what_is_let_go_is_freed_beside() {
     contents.discard(2 * leaf, leaf).expect("discarded");
     assert_eq!(contents.held_bytes(), 3 * leaf, "freed under the lock");
     tell.send(()).expect("it waits");
-    contents.reaper.wait();
+    let_free(&contents);
     assert_eq!(contents.held_bytes(), leaf);
 }
 
@@ -279,7 +286,7 @@ fn slots_are_used_again() {
         let at = round * bytes.len() as u64;
         contents.write(at, &bytes).expect("written");
         contents.discard(at, bytes.len() as u64).expect("discarded");
-        contents.reaper.wait();
+        let_free(&contents);
     }
     assert_eq!(contents.store.file_bytes(), Some(bytes.len() as u64));
 }

@@ -47,17 +47,6 @@ impl Tracking {
         }
     }
 
-    /// The account of a disk that is not tracked.
-    #[cfg(test)]
-    pub(super) fn none() -> std::sync::Arc<Self> {
-        let medium = Medium {
-            size_bytes: 1 << 20,
-            sector_bytes: 512,
-            survives: true,
-        };
-        std::sync::Arc::new(Self::new(Clock::start(1), medium))
-    }
-
     pub(super) fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
     }

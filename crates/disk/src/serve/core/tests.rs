@@ -1,5 +1,7 @@
 use super::*;
+use crate::account::Medium;
 use crate::request::NANOS_PER_MS;
+use crate::serve::clock::Clock;
 use crate::timing::Counters;
 
 const MS: Nanos = NANOS_PER_MS;
@@ -45,6 +47,16 @@ impl Timing for Fixed {
     }
 }
 
+/// The account of a disk that is not tracked.
+fn untracked() -> Arc<Tracking> {
+    let medium = Medium {
+        size_bytes: 1 << 20,
+        sector_bytes: 512,
+        survives: true,
+    };
+    Arc::new(Tracking::new(Clock::start(1), medium))
+}
+
 fn core(latency_ms: Nanos, path_ms: Nanos, head_start_ms: Nanos) -> Core {
     let timing = Fixed {
         latency: latency_ms * MS,
@@ -52,7 +64,7 @@ fn core(latency_ms: Nanos, path_ms: Nanos, head_start_ms: Nanos) -> Core {
         named: 0,
         pending: Vec::new(),
     };
-    Core::new(Box::new(timing), true, path_ms * MS, Tracking::none())
+    Core::new(Box::new(timing), true, path_ms * MS, untracked())
 }
 
 fn arrival(request: Request, at_ms: Nanos) -> Arrival {
@@ -200,10 +212,7 @@ fn a_model_that_never_gets_on_is_found_out() {
             Counters::new()
         }
     }
-    drive(
-        &mut Core::new(Box::new(Stuck), true, 0, Tracking::none()),
-        1,
-    );
+    drive(&mut Core::new(Box::new(Stuck), true, 0, untracked()), 1);
 }
 
 #[test]
