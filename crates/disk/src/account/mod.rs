@@ -88,10 +88,6 @@ impl Account {
         }
     }
 
-    pub fn medium(&self) -> Medium {
-        self.medium
-    }
-
     pub fn at_risk(&self) -> AtRisk {
         self.volatile.at_risk()
     }

@@ -25,13 +25,13 @@ use crate::timing::Timing;
 
 /// One disk at work.
 pub(super) struct Engine {
-    clock: Clock,
+    pub(super) clock: Clock,
     core: Mutex<Core>,
     /// The scheduler is to look again: an earlier event, or the end.
     wake: Condvar,
     statistics: Mutex<Statistics>,
-    tracking: Arc<Tracking>,
-    faults: Befalling,
+    pub(super) tracking: Arc<Tracking>,
+    pub(super) faults: Befalling,
     /// A copy of the core's value, for threads that do not hold the core.
     off: AtomicBool,
     /// When the power was last cut; 0 for never.
@@ -78,18 +78,6 @@ impl Engine {
 
     pub(super) fn now(&self) -> Nanos {
         self.clock.now()
-    }
-
-    pub(super) fn clock(&self) -> Clock {
-        self.clock
-    }
-
-    pub(super) fn tracking(&self) -> &Arc<Tracking> {
-        &self.tracking
-    }
-
-    pub(super) fn faults(&self) -> &Befalling {
-        &self.faults
     }
 
     /// Whether the power is cut, so that every request fails.

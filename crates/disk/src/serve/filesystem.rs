@@ -76,7 +76,7 @@ impl OneFile {
         if self.engine.is_cut(arrived) {
             return Err(Stop::Failed(Errno::EIO));
         }
-        let befalls = self.engine.faults().befalls(request, true, arrived);
+        let befalls = self.engine.faults.befalls(request, true, arrived);
         befalls.map_err(Stop::Refused)
     }
 
@@ -87,7 +87,7 @@ impl OneFile {
         drop(contents);
         outcome.map_err(|error| Stop::Refused(error.into()))?;
         spoil(bytes, offset, &befalls);
-        let tracking = self.engine.tracking();
+        let tracking = &self.engine.tracking;
         let ticket = tracking.asked(
             Record::Read,
             Request::read(offset, bytes.len() as u64),
@@ -122,7 +122,7 @@ impl OneFile {
         arrived: Nanos,
         change: impl FnOnce(&Tracking, &mut Contents) -> (Option<Ticket>, Result<(), ContentsError>),
     ) -> Result<Option<Ticket>, Stop> {
-        let (tracking, mut contents) = (self.engine.tracking(), self.powered(arrived)?);
+        let (tracking, mut contents) = (&self.engine.tracking, self.powered(arrived)?);
         let (ticket, outcome) = change(tracking, &mut contents);
         outcome.map_err(|error| Stop::Failed(error.into()))?;
         Ok(ticket)

@@ -143,8 +143,8 @@ pub fn serve(
         engine: engine.clone(),
         contents,
         kept,
-        apart: mounted.apart().clone(),
-        tracking: engine.tracking().clone(),
+        apart: mounted.apart.clone(),
+        tracking: engine.tracking.clone(),
         device: name.to_owned(),
         model: device.device.clone(),
         build,
@@ -209,7 +209,7 @@ fn mount_as(
             let config = directory::config();
             let files = directory.clone();
             let (mounted, kernel) = Mounted::start(mount, config, engine, files, end)?;
-            directory::as_others(mounted.apart().device);
+            directory::as_others(mounted.apart.device);
             Ok((mounted, Kept::Names(directory, kernel)))
         }
     }

@@ -16,7 +16,8 @@ use super::standing::{self, Work};
 /// A mount and its threads. Dropping it fails the requests in progress and unmounts.
 pub(super) struct Mounted {
     directory: PathBuf,
-    apart: Apart,
+    /// Files outside of it.
+    pub(super) apart: Apart,
     engine: Arc<Engine>,
 }
 
@@ -51,11 +52,6 @@ impl Mounted {
         // It ends when somebody unmounts; an error is the connection's end just as well.
         keeping_time(Work::Requests, "server", end, move || drop(session.run()))?;
         Ok((mounted, notifier))
-    }
-
-    /// Files outside of it.
-    pub(super) fn apart(&self) -> &Apart {
-        &self.apart
     }
 }
 

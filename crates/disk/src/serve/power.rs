@@ -53,7 +53,7 @@ impl Disk {
         let (survivors, log) = self.tracking.cut(&mut contents, choice, instant.at)?;
         drop(contents);
         let log = tracking::finish(log);
-        let us = |at| self.engine.clock().monotonic(at) / NANOS_PER_US;
+        let us = |at| self.engine.clock.monotonic(at) / NANOS_PER_US;
         let mut answer = serde_json::to_value(survivors)?;
         answer["under_way"] = instant.under_way.into();
         answer["at_monotonic_us"] = us(instant.at).into();
@@ -78,7 +78,7 @@ impl Disk {
     pub(super) fn befall(&self, faults: Schedule) -> anyhow::Result<Value> {
         let scheduled = faults.schedule.len();
         let (engine, Schedule { schedule, seed }) = (&self.engine, faults);
-        let put = engine.faults().schedule(schedule, seed, engine.now());
+        let put = engine.faults.schedule(schedule, seed, engine.now());
         put.map_err(anyhow::Error::msg)?;
         Ok(json!({"scheduled": scheduled}))
     }

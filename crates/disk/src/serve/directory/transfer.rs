@@ -29,7 +29,7 @@ impl Directory {
         arrived: Nanos,
     ) -> Result<Vec<Option<Part>>, Errno> {
         let befallen = |request| -> Result<Part, Errno> {
-            let befalls = self.engine.faults().befalls(request, true, arrived)?;
+            let befalls = self.engine.faults.befalls(request, true, arrived)?;
             Ok(Part { request, befalls })
         };
         let requests = pieces.iter().map(|piece| request(kind, piece, unit_bytes));
