@@ -48,7 +48,7 @@ impl Account {
             login: Login {
                 is_local: matches!(server.endpoint, Endpoint::Unix(_)),
                 encrypt: tls.is_some(),
-                verify: tls.as_ref().is_some_and(Tls::verifies),
+                verify: tls.as_ref().is_some_and(|tls| tls.verifies),
                 read_only: server.read_only()?,
                 user: server.user,
                 password: server.password,

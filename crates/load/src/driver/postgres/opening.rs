@@ -140,17 +140,17 @@ impl Opening {
 
     /// Asks for the preparation of the catalogue; if there is nothing to prepare, it is ready.
     fn prepare(&mut self) -> Option<Arc<[Execution]>> {
-        if self.plan.request().is_empty() {
+        if self.plan.request.is_empty() {
             return Some(self.plan.executions(Vec::new()));
         }
-        self.outbound.extend_from_slice(self.plan.request());
+        self.outbound.extend_from_slice(&self.plan.request);
         self.stage = Stage::Preparing(Preparation::new(Arc::clone(&self.plan)));
         None
     }
 
     fn count_message(&mut self) -> Result<(), Fault> {
         self.messages += 1;
-        let limit = MAX_MESSAGES + MESSAGES_PER_STATEMENT * self.plan.asked().len();
+        let limit = MAX_MESSAGES + MESSAGES_PER_STATEMENT * self.plan.asked.len();
         if self.messages > limit {
             return Err(Fault::Protocol(format!(
                 "more than {limit} messages during the log-in; is this a PostgreSQL server?"

@@ -50,7 +50,7 @@ impl Own {
         // The name that the plan gives its statement: that there may be none yet is no error.
         frontend::close(b'S', &format!("{name}0"), out)?;
         let plan = Plan::new(&name, &[statement], Protocol::Prepared)?;
-        out.extend_from_slice(plan.request());
+        out.extend_from_slice(&plan.request);
         self.under_way = Some(Box::new(UnderWay {
             inbound: BytesMut::new(),
             preparation: Preparation::new(Arc::new(plan)),

@@ -14,8 +14,9 @@ use crate::workload::sql::parameters;
 #[derive(Debug)]
 pub(super) struct Plan {
     statements: Vec<Statement>,
-    asked: Vec<Asked>,
-    request: BytesMut,
+    pub(super) asked: Vec<Asked>,
+    /// Parse and Describe for each statement, then Sync; nothing if none is prepared.
+    pub(super) request: BytesMut,
     /// The catalogue as the last connection prepared it. The next one gets the same result and
     /// shares it; otherwise ten thousand connections would hold ten thousand copies.
     found: Mutex<Found>,
@@ -56,15 +57,6 @@ impl Plan {
             asked,
             found: Mutex::default(),
         })
-    }
-
-    pub(super) fn asked(&self) -> &[Asked] {
-        &self.asked
-    }
-
-    /// Parse and Describe for each statement, then Sync; nothing if none is prepared.
-    pub(super) fn request(&self) -> &[u8] {
-        &self.request
     }
 
     /// The catalogue for parameters of these types.

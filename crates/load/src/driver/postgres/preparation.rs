@@ -79,7 +79,7 @@ impl Preparation {
     }
 
     fn awaited(&self) -> Option<&Asked> {
-        self.plan.asked().get(self.answered)
+        self.plan.asked.get(self.answered)
     }
 
     fn describe(&mut self, body: &ParameterDescriptionBody) -> Result<(), Fault> {

@@ -20,7 +20,7 @@ pub(super) struct Channel {
 impl Channel {
     pub(super) fn new(tls: &Tls) -> io::Result<Self> {
         let mut connection =
-            ClientConnection::new(Arc::clone(tls.config()), tls.server_name()).map_err(failure)?;
+            ClientConnection::new(Arc::clone(&tls.config), tls.server_name()).map_err(failure)?;
         // `write` limits what is held.
         connection.set_buffer_limit(None);
         Ok(Self { connection })

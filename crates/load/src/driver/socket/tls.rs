@@ -19,9 +19,10 @@ use crate::target::{Endpoint, Server, TargetError};
 /// Shared by all encrypted connections to one server.
 #[derive(Debug)]
 pub(crate) struct Tls {
-    config: Arc<ClientConfig>,
+    pub(super) config: Arc<ClientConfig>,
     server_name: ServerName<'static>,
-    verifies: bool,
+    /// Whether the server's certificate is checked.
+    pub(crate) verifies: bool,
 }
 
 impl Tls {
@@ -64,15 +65,6 @@ impl Tls {
             server_name: server_name(endpoint)?,
             verifies: demand.check != Check::Nothing,
         })
-    }
-
-    /// Whether the server's certificate is checked.
-    pub(crate) fn verifies(&self) -> bool {
-        self.verifies
-    }
-
-    pub(super) fn config(&self) -> &Arc<ClientConfig> {
-        &self.config
     }
 
     pub(super) fn server_name(&self) -> ServerName<'static> {
