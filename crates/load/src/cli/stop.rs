@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use crate::engine::{Failure, RunError};
 use crate::report::{Event, JsonReport, Report};
 use crate::target::TargetError;
+use crate::workload::lua::LuaError;
+use crate::workload::script::ScriptError;
 
 /// Why the program does not end with 0.
 #[derive(Debug)]
@@ -50,15 +52,17 @@ impl Stop {
     }
 }
 
-impl From<TargetError> for Stop {
-    fn from(error: TargetError) -> Self {
-        Self::Arguments(error.to_string())
-    }
-}
+/// A mistake in what the program was given.
+trait Mistake: std::fmt::Display {}
 
-impl From<clap::Error> for Stop {
-    fn from(error: clap::Error) -> Self {
-        Self::Arguments(error.to_string())
+impl Mistake for TargetError {}
+impl Mistake for clap::Error {}
+impl Mistake for LuaError {}
+impl Mistake for ScriptError {}
+
+impl<M: Mistake> From<M> for Stop {
+    fn from(mistake: M) -> Self {
+        Self::Arguments(mistake.to_string())
     }
 }
 

@@ -18,16 +18,10 @@ use super::run::{Kind, retry, run_load, seed};
 use super::script::ask_for_names;
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::target::Target;
-use crate::workload::lua::{LuaError, LuaOptions, LuaWorkload, Output, Watch};
+use crate::workload::lua::{LuaOptions, LuaWorkload, Output, Watch};
 use crate::workload::sql::Errand;
 use args::{LuaArgs, OnceLua, RunLua, given};
 use source::find;
-
-impl From<LuaError> for Stop {
-    fn from(error: LuaError) -> Self {
-        Self::Arguments(error.to_string())
-    }
-}
 
 /// A script with all that it needs but the database's dialect and names.
 struct Ready {

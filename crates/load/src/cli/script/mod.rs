@@ -15,7 +15,7 @@ use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
 use crate::engine::Failure;
 use crate::target::Target;
-use crate::workload::script::{ScriptError, ScriptOptions, ScriptWorkload, Source, Weighted};
+use crate::workload::script::{ScriptOptions, ScriptWorkload, Source, Weighted};
 use crate::workload::sql::{Errand, Fence, Names};
 use args::{CheckScript, OnceScript, RunScript, ScriptArgs, WeightedFile};
 use once::RunOnce;
@@ -39,12 +39,6 @@ pub(super) fn run(args: &RunScript) -> Result<(), Stop> {
 pub(super) fn check(args: &CheckScript) -> Result<(), Stop> {
     let (target, read) = ReadScripts::new(&args.script, 1)?;
     with_driver!(target, creates: false, driver => check_on(&driver, args, read))
-}
-
-impl From<ScriptError> for Stop {
-    fn from(error: ScriptError) -> Self {
-        Self::Arguments(error.to_string())
-    }
 }
 
 /// The scripts' texts, and what they may reach.
