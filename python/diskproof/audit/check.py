@@ -12,6 +12,7 @@ from diskproof.results.machine import Machine, Place, PoolFacts, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.results.record import ROLES, NotRecordedError, Role, recorded
 from diskproof.results.trial import Finding, Severity, Trial
+from diskproof.stats.grouping import grouped
 from diskproof.wording import NOTHING, Item, Message, as_message, say
 
 Filling = Item | float | Sequence[Item | float]
@@ -130,10 +131,7 @@ class Run:
 
     @cached_property
     def _by_cell(self) -> dict[str, list[Trial]]:
-        by_cell: dict[str, list[Trial]] = {}
-        for trial in self.valid:
-            by_cell.setdefault(trial.cell, []).append(trial)
-        return by_cell
+        return grouped(self.valid, lambda trial: trial.cell)
 
     def trials_of(self, cell: Cell) -> list[Trial]:
         """Return the cell's valid trials."""

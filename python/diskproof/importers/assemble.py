@@ -23,6 +23,7 @@ from diskproof.results.imported import OF_CLIENTS, ImportedResult
 from diskproof.results.plan import NO_LEVEL, Cell, Metric, Phases, Plan, PlannedTrial
 from diskproof.results.series import Row
 from diskproof.results.trial import Finding, Trial
+from diskproof.stats.grouping import grouped
 
 UNTOLD = "not told"
 """Level of the server and of its tuning if no file says them."""
@@ -282,9 +283,7 @@ def _memory_bytes(told: str) -> int:
 
 def _plan(placed: Sequence[_Placed], planned: list[PlannedTrial], left_out: list[str], name: str) -> Plan:
     cells = list({one.cell.id: one.cell for one in placed}.values())
-    by_workload: dict[str, list[_Placed]] = {}
-    for one in placed:
-        by_workload.setdefault(one.cell.workload, []).append(one)
+    by_workload = grouped(placed, lambda one: one.cell.workload)
     phases = {workload: _phases([one.result for one in all_of]) for workload, all_of in by_workload.items()}
     first = next(iter(phases.values()))
     return Plan(

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from diskproof.families import FAMILIES, of
+from diskproof.stats.grouping import grouped
 from diskproof.study.part import NAME_PATTERN
 from diskproof.wording import numbers
 
@@ -96,10 +97,7 @@ _KIND = re.compile(r"(\w+?)_(?:type|parsing|parsing_size|from_float)")
 
 def one_a_place(mistakes: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
     """Yield one mistake a value: pydantic reports one for each type that the value may have."""
-    tried: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
-    for mistake in mistakes:
-        tried.setdefault(_place(mistake), []).append(mistake)
-    for place, found in tried.items():
+    for place, found in grouped(mistakes, _place).items():
         if all(one["loc"] == place for one in found):
             yield from found
             continue

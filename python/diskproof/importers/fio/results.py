@@ -36,6 +36,7 @@ from diskproof.results.load import (
     LoadResult,
     StatementType,
 )
+from diskproof.stats.grouping import grouped
 
 MOST_JOBS = 10_000
 
@@ -107,9 +108,7 @@ def jobs_of(
     Its output for people prints few of its options: without `all_options` the others are not known. `ended`
     says what ended it.
     """
-    groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
-    for job in jobs:
-        groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
+    groups = grouped(jobs, lambda job: (job.word("groupid") or "", job.word("jobname") or "fio"))
     for (group, name), clones in groups.items():
         beside = [other for other_group, other in groups if other_group == group and other != name]
         yield _job(source, name, clones, common, beside, ended, all_options=all_options)
