@@ -51,11 +51,7 @@ mod tests {
 
     #[test]
     fn the_same_catalogue_is_made_once() {
-        let statement = |sql: &str| Statement {
-            sql: sql.into(),
-            prepare: true,
-        };
-        let (one, two) = ([statement("SELECT 1")], [statement("SELECT 2")]);
+        let [one, two] = ["SELECT 1", "SELECT 2"].map(|sql| [Statement::prepared(sql)]);
         let shared = LastMade::default();
         let made = |statements: &[Statement], protocol| {
             let text = || Ok::<_, ()>(Arc::from(format!("{statements:?} {protocol:?}")));

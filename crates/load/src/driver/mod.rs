@@ -66,6 +66,24 @@ pub struct Statement {
     pub prepare: bool,
 }
 
+impl Statement {
+    /// One that the server may prepare.
+    pub fn prepared(sql: impl Into<String>) -> Self {
+        Self {
+            sql: sql.into(),
+            prepare: true,
+        }
+    }
+
+    /// One that is always sent as text.
+    pub fn as_text(sql: impl Into<String>) -> Self {
+        Self {
+            sql: sql.into(),
+            prepare: false,
+        }
+    }
+}
+
 /// A statement's index in the catalogue that the driver was given.
 pub type StatementId = usize;
 

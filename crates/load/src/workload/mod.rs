@@ -83,10 +83,7 @@ impl Catalogue {
 
     fn add_untyped(&mut self, sql: &str) -> StatementId {
         let statement = self.statements.len();
-        self.statements.push(Statement {
-            sql: sql.to_owned(),
-            prepare: false,
-        });
+        self.statements.push(Statement::as_text(sql));
         self.type_of.push(NO_TYPE);
         statement
     }

@@ -16,11 +16,7 @@ pub(crate) struct Steps {
 impl Steps {
     pub(crate) fn new(steps: &'static [Next]) -> Self {
         let mut catalogue = Catalogue::default();
-        let ask = Statement {
-            sql: "SELECT 1".into(),
-            prepare: false,
-        };
-        catalogue.add("ask", Kind::Read, [ask]);
+        catalogue.add("ask", Kind::Read, [Statement::as_text("SELECT 1")]);
         catalogue.add("come_again", Kind::Other, []);
         Self { catalogue, steps }
     }

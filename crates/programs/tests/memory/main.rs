@@ -96,10 +96,8 @@ fn an_open_connection_is_small() {
         Ok(Target::Postgres(server)) => PostgresDriver::new(server).expect("a driver"),
         other => panic!("{other:?}"),
     };
-    let statement = |number| Statement {
-        sql: format!("SELECT c FROM sbtest{number} WHERE id=?"),
-        prepare: true,
-    };
+    let statement =
+        |number| Statement::prepared(format!("SELECT c FROM sbtest{number} WHERE id=?"));
     let catalogue: Vec<_> = (0..STATEMENTS).map(statement).collect();
     let connect = || driver.connect(&catalogue, Protocol::Prepared);
 

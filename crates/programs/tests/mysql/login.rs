@@ -20,12 +20,8 @@ fn log_in(url: &str, password: &str) -> Result<(), Fault> {
         Ok(Target::Mysql(server)) => MysqlDriver::new(server).expect("a good URL"),
         other => panic!("{url}: {other:?}"),
     };
-    let statement = |sql: &str| Statement {
-        sql: sql.into(),
-        prepare: true,
-    };
     // Some of these servers cannot prepare a BEGIN.
-    let catalogue = ["SELECT ? + 1", "BEGIN", "SELECT 1"].map(statement);
+    let catalogue = ["SELECT ? + 1", "BEGIN", "SELECT 1"].map(Statement::prepared);
     driver.connect(&catalogue, Protocol::Prepared)?;
     let one = driver.admin()?.query_value("SELECT 1")?;
     assert_eq!(one.as_deref(), Some("1"));

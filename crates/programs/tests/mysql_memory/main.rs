@@ -110,10 +110,8 @@ fn an_open_connection_is_small() {
         Ok(Target::Mysql(server)) => MysqlDriver::new(server).expect("a driver"),
         other => panic!("{other:?}"),
     };
-    let statement = |number| Statement {
-        sql: format!("SELECT c FROM sbtest{number} WHERE id=?"),
-        prepare: true,
-    };
+    let statement =
+        |number| Statement::prepared(format!("SELECT c FROM sbtest{number} WHERE id=?"));
     let catalogue: Vec<_> = (0..STATEMENTS).map(statement).collect();
     let connect = || driver.connect(&catalogue, Protocol::Prepared);
 

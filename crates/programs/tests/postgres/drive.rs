@@ -48,10 +48,7 @@ impl<S: Session> Client<S> {
 }
 
 pub(crate) fn statement(sql: &str) -> Statement {
-    Statement {
-        sql: sql.into(),
-        prepare: true,
-    }
+    Statement::prepared(sql)
 }
 
 pub(crate) fn ints(values: &[i64]) -> Args {

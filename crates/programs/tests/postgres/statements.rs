@@ -26,10 +26,7 @@ fn server_error(outcome: Result<Reply, Fault>) -> ServerError {
 }
 
 fn catalogue() -> Vec<Statement> {
-    let begin = Statement {
-        sql: "BEGIN".into(),
-        prepare: false,
-    };
+    let begin = Statement::as_text("BEGIN");
     [
         "SELECT c FROM t WHERE id = ?",
         "SELECT c FROM t WHERE id BETWEEN ? AND ? ORDER BY c",

@@ -31,11 +31,7 @@ struct Loop {
 impl Loop {
     fn of(sql: &str, count: i64) -> Self {
         let mut catalogue = Catalogue::default();
-        let statement = Statement {
-            sql: sql.to_owned(),
-            prepare: true,
-        };
-        catalogue.add("statement", Kind::Write, [statement]);
+        catalogue.add("statement", Kind::Write, [Statement::prepared(sql)]);
         Self {
             catalogue,
             count,

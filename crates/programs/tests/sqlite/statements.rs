@@ -65,10 +65,7 @@ impl Bench {
     }
 
     fn session(&self, protocol: Protocol) -> SqliteSession {
-        let statements = CATALOGUE.map(|sql| Statement {
-            sql: sql.into(),
-            prepare: true,
-        });
+        let statements = CATALOGUE.map(Statement::prepared);
         driver(&self.url()).connect(&statements, protocol).unwrap()
     }
 
@@ -281,10 +278,7 @@ fn a_full_disk_is_told_by_name() {
 #[test]
 fn a_missing_table_is_found_while_preparing() {
     let bench = Bench::new("");
-    let statements = [Statement {
-        sql: "SELECT c FROM gone WHERE id = ?".into(),
-        prepare: true,
-    }];
+    let statements = [Statement::prepared("SELECT c FROM gone WHERE id = ?")];
     match driver(&bench.url()).connect(&statements, Protocol::Prepared) {
         Err(Fault::Server(error)) => {
             assert_eq!(error.code, "SQLITE_ERROR");

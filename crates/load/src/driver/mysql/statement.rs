@@ -206,13 +206,6 @@ fn types_of(values: &[Arg]) -> u64 {
 mod tests {
     use super::*;
 
-    fn statement(sql: &str) -> Statement {
-        Statement {
-            sql: sql.into(),
-            prepare: true,
-        }
-    }
-
     fn args() -> Args {
         let mut args = Args::default();
         args.push_text(|out| out.extend_from_slice(b"ab"));
@@ -222,7 +215,10 @@ mod tests {
 
     #[test]
     fn text_holds_literals() {
-        let forms = forms(&[statement("UPDATE t SET c=? WHERE id=?")], Protocol::Text);
+        let forms = forms(
+            &[Statement::prepared("UPDATE t SET c=? WHERE id=?")],
+            Protocol::Text,
+        );
         let mut out = vec![1, 2, 3];
         forms[0]
             .write(&mut Handle::default(), &args(), &mut out)
@@ -233,7 +229,7 @@ mod tests {
     #[test]
     fn types_are_sent_once() {
         let forms = forms(
-            &[statement("UPDATE t SET c=? WHERE id=?")],
+            &[Statement::prepared("UPDATE t SET c=? WHERE id=?")],
             Protocol::Prepared,
         );
         let mut handle = Handle { id: 9, types: 0 };
@@ -251,7 +247,7 @@ mod tests {
     fn many_types_are_sent_once_too() {
         for (count, again) in [(15, 0), (31, 0), (32, 1)] {
             let sql = format!("SELECT {}", vec!["?"; count].join(","));
-            let forms = forms(&[statement(&sql)], Protocol::Prepared);
+            let forms = forms(&[Statement::prepared(&sql)], Protocol::Prepared);
             let mut args = Args::default();
             (0..count).for_each(|_| args.push_double(0.5));
             let mut handle = Handle { id: 9, types: 0 };
@@ -268,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_the_server_cannot_prepare_goes_as_text() {
-        let forms = forms(&[statement("BEGIN")], Protocol::Prepared);
+        let forms = forms(&[Statement::prepared("BEGIN")], Protocol::Prepared);
         let mut out = Vec::new();
         let mut handle = Handle::NOT_PREPARED;
         forms[0]
@@ -310,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_wrong_number_of_parameters_is_an_error() {
-        let forms = forms(&[statement("SELECT ?")], Protocol::Text);
+        let forms = forms(&[Statement::prepared("SELECT ?")], Protocol::Text);
         assert!(
             forms[0]
                 .write(&mut Handle::default(), &args(), &mut Vec::new())

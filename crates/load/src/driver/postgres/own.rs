@@ -41,15 +41,11 @@ impl Own {
 
     /// Writes the request for one more statement.
     pub(super) fn ask(&mut self, sql: &str, out: &mut BytesMut) -> Result<(), Fault> {
-        let statement = Statement {
-            sql: sql.to_owned(),
-            prepare: true,
-        };
         let number = self.replaces.unwrap_or(self.statements.len());
         let name = format!("own{number}_");
         // The name that the plan gives its statement: that there may be none yet is no error.
         frontend::close(b'S', &format!("{name}0"), out)?;
-        let plan = Plan::new(&name, &[statement], Protocol::Prepared)?;
+        let plan = Plan::new(&name, &[Statement::prepared(sql)], Protocol::Prepared)?;
         out.extend_from_slice(&plan.request);
         self.under_way = Some(Box::new(UnderWay {
             inbound: BytesMut::new(),

@@ -218,11 +218,7 @@ mod tests {
     #[test]
     fn text_is_spliced_and_quoted() {
         let mut out = BytesMut::new();
-        let statement = Statement {
-            sql: "SELECT 1-?, ?".into(),
-            prepare: true,
-        };
-        Execution::text(&statement)
+        Execution::text(&Statement::prepared("SELECT 1-?, ?"))
             .write(&args(), &mut out)
             .unwrap();
         assert_eq!(&out[..], b"Q\0\0\0\x1bSELECT 1-(-7), 'it''s'\0");
@@ -256,11 +252,7 @@ mod tests {
 
     #[test]
     fn a_wrong_number_of_arguments_is_refused() {
-        let statement = Statement {
-            sql: "SELECT ?".into(),
-            prepare: true,
-        };
-        let fault = Execution::text(&statement)
+        let fault = Execution::text(&Statement::prepared("SELECT ?"))
             .write(&args(), &mut BytesMut::new())
             .unwrap_err();
         assert!(matches!(fault, Fault::Server(error) if error.code == "08P01"));

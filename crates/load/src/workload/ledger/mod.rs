@@ -55,10 +55,8 @@ impl Ledger {
     pub fn new(options: LedgerOptions, dialect: Dialect) -> Self {
         assert!(options.accounts >= 2, "{options:?}");
         let mut catalogue = Catalogue::default();
-        let mut add = |name, kind, sql: String| {
-            let prepare = true;
-            catalogue.add(name, kind, [Statement { sql, prepare }])
-        };
+        let mut add =
+            |name, kind, sql: String| catalogue.add(name, kind, [Statement::prepared(sql)]);
         let begin = add("begin", Kind::Other, begin(dialect).into());
         let account_update = add(
             "account_update",

@@ -82,12 +82,13 @@ impl Query {
     pub(super) fn statements(self, target: Target) -> Vec<Statement> {
         match self {
             // sysbench prepares its brackets, too, if the server can.
-            Self::Begin => vec![prepared(begin(target))],
-            Self::Commit => vec![prepared("COMMIT")],
-            Self::Lock => vec![as_text(&lock(target))],
-            Self::Unlock => vec![as_text("UNLOCK TABLES")],
+            Self::Begin => vec![Statement::prepared(begin(target))],
+            Self::Commit => vec![Statement::prepared("COMMIT")],
+            Self::Lock => vec![Statement::as_text(lock(target))],
+            Self::Unlock => vec![Statement::as_text("UNLOCK TABLES")],
             _ => (1..=target.tables)
-                .map(|number| prepared(self.sql(target.dialect, &target.schema.table_name(number))))
+                .map(|number| self.sql(target.dialect, &target.schema.table_name(number)))
+                .map(Statement::prepared)
                 .collect(),
         }
     }
@@ -140,20 +141,6 @@ fn lock(target: Target) -> String {
         .map(|number| format!("{} {mode}", target.schema.table_name(number)))
         .collect();
     format!("LOCK TABLES {}", tables.join(", "))
-}
-
-fn prepared(sql: impl Into<String>) -> Statement {
-    Statement {
-        sql: sql.into(),
-        prepare: true,
-    }
-}
-
-fn as_text(sql: &str) -> Statement {
-    Statement {
-        sql: sql.to_owned(),
-        prepare: false,
-    }
 }
 
 #[cfg(test)]

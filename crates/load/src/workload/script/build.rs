@@ -69,10 +69,7 @@ impl Builder {
         let prepared = self.protocol == Protocol::Prepared && self.can_be_prepared(&sql);
         if !prepared {
             let type_index = self.catalogue.types().len();
-            let written = Statement {
-                sql: sql.written,
-                prepare: false,
-            };
+            let written = Statement::as_text(sql.written);
             self.catalogue.add(name, sql.kind, [written]);
             return Ok(Sent::Text {
                 type_index,
@@ -89,10 +86,7 @@ impl Builder {
                  send it with --protocol text",
             ));
         }
-        let statement = Statement {
-            sql: with_marks,
-            prepare: true,
-        };
+        let statement = Statement::prepared(with_marks);
         let id = self.catalogue.add(name, sql.kind, [statement]);
         Ok(Sent::Prepared { id, uses: sql.uses })
     }

@@ -94,14 +94,7 @@ fn connect() -> (MysqlSession, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
     let stream = Stream::unix(mio::net::UnixStream::from_std(ours));
-    let statement = |sql: &str| Statement {
-        sql: sql.into(),
-        prepare: true,
-    };
-    let catalogue = [
-        statement("SELECT c FROM t WHERE id=?"),
-        statement("UPDATE t SET c=?"),
-    ];
+    let catalogue = ["SELECT c FROM t WHERE id=?", "UPDATE t SET c=?"].map(Statement::prepared);
     let forms: Arc<[_]> = forms(&catalogue, Protocol::Prepared).into();
     let endpoint = Endpoint::Unix("/nowhere".into());
     let account = Account {

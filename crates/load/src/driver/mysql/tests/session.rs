@@ -12,10 +12,7 @@ use crate::driver::{Args, Fault, Protocol, Reply, Session, Statement};
 
 fn pair() -> (MysqlSession, UnixStream) {
     let (ours, server) = UnixStream::pair().unwrap();
-    let statement = Statement {
-        sql: "SELECT c FROM t WHERE id=?".into(),
-        prepare: true,
-    };
+    let statement = Statement::prepared("SELECT c FROM t WHERE id=?");
     ours.set_nonblocking(true).unwrap();
     let stream = Stream::unix(mio::net::UnixStream::from_std(ours));
     let forms = forms(&[statement], Protocol::Text);
