@@ -10,6 +10,11 @@ local HEADING = "Statements of a transaction"
 -- The index that ranges of values need is on this column.
 local INDEXED = "k"
 
+-- How often a transaction has a statement of a kind.
+local function times(name, help)
+  return { name = name, heading = HEADING, value = "N", whole = true, least = 0, most = MOST, help }
+end
+
 sysbench.cmdline.steady, sysbench.cmdline.native = true, true
 sysbench.cmdline.about = {
   run = "sysbench's OLTP transactions",
@@ -48,22 +53,14 @@ sysbench.cmdline.options = {
     "zipfian: the exponent (sysbench: --rand-zipfian-exp) [default: 0.8]" },
   { name = "seed", value = "N", whole = true, least = 0, most = 9007199254740991, verbs = TABLES,
     "The same seed gives the same rows and the same draws [default: 1 to prepare, another one each time to run, since the same draws again would update rows to what they hold already]" },
-  { name = "point-selects", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "SELECTs by primary key [default: 10]" },
-  { name = "simple-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "SELECTs of a range of ids [default: 1]" },
-  { name = "sum-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "SELECTs of SUM(k) over a range [default: 1]" },
-  { name = "order-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "SELECTs of a range in the order of column c [default: 1]" },
-  { name = "distinct-ranges", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "SELECTs of a range's different values of c [default: 1]" },
-  { name = "index-updates", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "UPDATEs of the indexed column k [default: 1]" },
-  { name = "non-index-updates", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "UPDATEs of column c, which has no index [default: 1]" },
-  { name = "delete-inserts", heading = HEADING, value = "N", whole = true, least = 0, most = MOST,
-    "DELETEs, each with the INSERT that puts the row back [default: 1]" },
+  times("point-selects", "SELECTs by primary key [default: 10]"),
+  times("simple-ranges", "SELECTs of a range of ids [default: 1]"),
+  times("sum-ranges", "SELECTs of SUM(k) over a range [default: 1]"),
+  times("order-ranges", "SELECTs of a range in the order of column c [default: 1]"),
+  times("distinct-ranges", "SELECTs of a range's different values of c [default: 1]"),
+  times("index-updates", "UPDATEs of the indexed column k [default: 1]"),
+  times("non-index-updates", "UPDATEs of column c, which has no index [default: 1]"),
+  times("delete-inserts", "DELETEs, each with the INSERT that puts the row back [default: 1]"),
   { name = "range-size", heading = HEADING, value = "ROWS", whole = true, least = 1, most = 1000000,
     "Rows of a range", 100 },
   { name = "protocol", choices = { { "text" }, { "prepared" } },
