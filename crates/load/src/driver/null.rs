@@ -11,12 +11,6 @@ use super::{
 #[derive(Debug, Clone, Copy)]
 pub struct NullDriver(pub Dialect);
 
-impl Default for NullDriver {
-    fn default() -> Self {
-        Self(Dialect::Mysql)
-    }
-}
-
 /// Answers each statement at once.
 #[derive(Debug, Default)]
 pub struct NullSession {

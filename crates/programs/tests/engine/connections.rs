@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use diskproof_load::driver::Fault;
 use diskproof_load::driver::null::NullDriver;
 use diskproof_load::driver::sqlite::SqliteDriver;
+use diskproof_load::driver::{Dialect, Fault};
 use diskproof_load::engine::{Patience, RunOptions};
 use diskproof_load::target::Target;
 
@@ -203,7 +203,7 @@ fn coming_again_may_fail_and_is_then_made_good() {
 fn a_workload_that_only_comes_again() {
     // Where a connection is there at once, nothing else would be looked after.
     let summary = summary(
-        NullDriver::default(),
+        NullDriver(Dialect::Mysql),
         Steps::new(&[COME_AGAIN]),
         &options(3, 2, 0.2),
     );

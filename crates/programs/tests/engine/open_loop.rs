@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use diskproof_load::driver::Dialect;
 use diskproof_load::driver::null::NullDriver;
 use diskproof_load::driver::sqlite::SqliteDriver;
 use diskproof_load::engine::{Arrivals, Rate, RunOptions};
@@ -58,7 +59,7 @@ fn a_rate_is_held_however_many_workers_share_it() {
 #[test]
 fn arrivals_at_random_come_at_their_rate() {
     let options = at_rate(2000.0, Arrivals::Poisson, options(4, 2, 1.0));
-    let summary = summary(NullDriver::default(), Steps::new(&[ASK]), &options);
+    let summary = summary(NullDriver(Dialect::Mysql), Steps::new(&[ASK]), &options);
     let arrived = rate(&summary).backlog.arrived as f64;
     assert!(
         (arrived - 2000.0).abs() < 5.0 * 2000.0_f64.sqrt(),

@@ -82,7 +82,7 @@ impl Driver for Server {
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
-        NullDriver::default().admin()
+        NullDriver(Dialect::Mysql).admin()
     }
 }
 

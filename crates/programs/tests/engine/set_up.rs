@@ -74,7 +74,7 @@ fn the_first_session_and_those_that_are_asked_for_begin_alike() {
 
 #[test]
 fn so_do_those_of_a_database_that_answers_at_once() {
-    let (sessions, summary) = sessions(NullDriver::default());
+    let (sessions, summary) = sessions(NullDriver(Dialect::Mysql));
     check(&sessions, &summary);
 }
 
@@ -85,7 +85,7 @@ fn a_last_session_that_is_there_without_an_event_is_not_waited_for() {
     thread::spawn(move || {
         let _ = outbox.send(sessions_after(
             Duration::from_millis(150),
-            NullDriver::default(),
+            NullDriver(Dialect::Mysql),
         ));
     });
     let (sessions, _) = inbox

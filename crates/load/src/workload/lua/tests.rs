@@ -34,7 +34,7 @@ fn workload(text: &str, protocol: Protocol) -> Result<LuaWorkload, LuaError> {
 /// What a client sends in its first event, with its parameters.
 fn sent(text: &str, protocol: Protocol) -> Vec<String> {
     let workload = workload(text, protocol).unwrap();
-    let mut session = NullDriver::default()
+    let mut session = NullDriver(Dialect::Mysql)
         .open(workload.catalogue().statements(), protocol)
         .unwrap();
     session.keep_rows(Keep {
