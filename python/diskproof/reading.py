@@ -28,6 +28,15 @@ class MissingFileError(UnreadableError):
 
 
 @contextmanager
+def closed_at_end(descriptor: int) -> Iterator[int]:
+    """Yield the descriptor of an open file, and close it at the end."""
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def opened(path: Path, most_bytes: int, within: Path | None = None) -> Iterator[BinaryIO]:
     """Open a regular file of at most so many bytes, in binary; UnreadableError for all else.
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.reading import closed_at_end
 from diskproof.refusal import RefusalError
 from diskproof.results.profile import ProfilePlace
 from diskproof.storage.disks import check_disk, held, use
@@ -170,10 +171,8 @@ def _size_of(device: Path) -> int:
         raise PlaceError(
             f"{device} cannot be read: {error.strerror}; run as root, or name a directory on it"
         ) from None
-    try:
+    with closed_at_end(descriptor):
         return os.lseek(descriptor, 0, os.SEEK_END)
-    finally:
-        os.close(descriptor)
 
 
 def _whole_disk(device: Path) -> str:

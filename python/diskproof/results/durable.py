@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from diskproof.reading import closed_at_end
 from diskproof.refusal import NotWrittenError, why_not_written
 
 
@@ -78,8 +79,8 @@ def write_pieces(path: Path, pieces: Iterable[tuple[int, bytes]], size_bytes: in
 def append_line(path: Path, line: str, *, mode: int = 0o666) -> None:
     """Append one line in UTF-8, or nothing of it; the first one makes the file."""
     is_new = not path.exists()
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
-    try:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    with closed_at_end(os.open(path, flags, mode)) as descriptor:
         before = os.fstat(descriptor).st_size
         try:
             _write_all(descriptor, line.encode() + b"\n")
@@ -87,8 +88,6 @@ def append_line(path: Path, line: str, *, mode: int = 0o666) -> None:
         except OSError:  # a full disk, for instance: the next line must not continue a broken one
             os.ftruncate(descriptor, before)
             raise
-    finally:
-        os.close(descriptor)
     if is_new:
         sync_folder(path.parent)
 
@@ -110,11 +109,8 @@ def sync_folder(path: Path) -> None:
 
 
 def _fsync(path: Path, flags: int) -> None:
-    descriptor = os.open(path, flags)
-    try:
+    with closed_at_end(os.open(path, flags)) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def begin_passing(path: Path) -> TextIO:

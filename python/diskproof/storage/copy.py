@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from diskproof.reading import closed_at_end
 from diskproof.storage.kinds.base import CommandFailedError, StorageError, command
 from diskproof.system.own_folder import opened, through
 from diskproof.system.undoing import COMMAND_LIMIT_S
@@ -73,11 +74,8 @@ def _limit_s(size_bytes: int) -> float:
 
 
 def _forget(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
+    with closed_at_end(os.open(path, os.O_RDONLY | os.O_NOFOLLOW)) as descriptor:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)
 
 
 def _clones(source: Path, target: Path) -> bool:

@@ -7,12 +7,13 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from diskproof.reading import closed_at_end
 from diskproof.results.machine import BlockDevice
 from diskproof.storage.filesystem import LABEL
 from diskproof.storage.kinds.base import StorageError, command
@@ -171,14 +172,9 @@ def _claimed(path: Path) -> str | None:
     return next((found for member in (path, *_partitions(path)) for found in _users(member)), None)
 
 
-@contextmanager
-def _exclusively(path: Path) -> Iterator[int]:
+def _exclusively(path: Path) -> AbstractContextManager[int]:
     """Open a device, or a disk with all its partitions, as the only claimant; OSError if it has one."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_EXCL)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    return closed_at_end(os.open(path, os.O_RDONLY | os.O_EXCL))
 
 
 def _not_let_go(error: OSError) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from diskproof.reading import closed_at_end
+
 FS_IOC_FIEMAP = 0xC020660B
 HEADER, EXTENT = struct.Struct("=QQLLLL"), struct.Struct("=QQQ2QL3L")
 MOST_EXTENTS = 512
@@ -44,16 +46,15 @@ class Owners:
 
 
 def _extents(path: Path) -> Iterator[tuple[int, int]]:
-    with suppress(OSError):  # it is gone, or its file system does not tell
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            asked = bytearray(HEADER.size + MOST_EXTENTS * EXTENT.size)
-            HEADER.pack_into(asked, 0, 0, 2**64 - 1, 0, 0, MOST_EXTENTS, 0)
-            fcntl.ioctl(descriptor, FS_IOC_FIEMAP, asked)
-            count = HEADER.unpack_from(asked)[3]
-            for number in range(min(count, MOST_EXTENTS)):
-                _, physical, length, *_ = EXTENT.unpack_from(asked, HEADER.size + number * EXTENT.size)
-                if physical:  # its place is known
-                    yield physical, length
-        finally:
-            os.close(descriptor)
+    with (
+        suppress(OSError),  # it is gone, or its file system does not tell
+        closed_at_end(os.open(path, os.O_RDONLY | os.O_NOFOLLOW)) as descriptor,
+    ):
+        asked = bytearray(HEADER.size + MOST_EXTENTS * EXTENT.size)
+        HEADER.pack_into(asked, 0, 0, 2**64 - 1, 0, 0, MOST_EXTENTS, 0)
+        fcntl.ioctl(descriptor, FS_IOC_FIEMAP, asked)
+        count = HEADER.unpack_from(asked)[3]
+        for number in range(min(count, MOST_EXTENTS)):
+            _, physical, length, *_ = EXTENT.unpack_from(asked, HEADER.size + number * EXTENT.size)
+            if physical:  # its place is known
+                yield physical, length

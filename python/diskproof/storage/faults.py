@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diskproof.disk import Facts
+from diskproof.reading import closed_at_end
 from diskproof.results.fault import Fault, FaultKind
 
 OF_DISK: dict[FaultKind, str] = {
@@ -57,8 +58,7 @@ def _entries(fault: Fault) -> Iterator[Facts]:
 
 def fill_up(file: Path, leave_bytes: int) -> None:
     """Reserve all room of a file's file system, also root's, but for so many bytes."""
-    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY, 0o600)
-    try:
+    with closed_at_end(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600)) as descriptor:
         at, piece = 0, 1 << 40
         while piece >= LEAST_BYTES:
             told = os.statvfs(file)
@@ -72,5 +72,3 @@ def fill_up(file: Path, leave_bytes: int) -> None:
                 if error.errno != errno.ENOSPC:
                     raise
                 piece //= 2  # the file system needs some of it for itself
-    finally:
-        os.close(descriptor)

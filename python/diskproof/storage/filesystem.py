@@ -8,6 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
+from diskproof.reading import closed_at_end
 from diskproof.storage.kinds.base import LESS_ROOM, CommandFailedError, StorageError, command, patiently
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal
@@ -190,11 +191,8 @@ def forget_buffers(device: Path) -> None:
     system then lives on, and would be mounted again with what it knew of the bytes before. StorageError if it
     stays.
     """
-    descriptor = patiently(lambda: _open_alone(device), LET_GO_S)
-    try:
+    with closed_at_end(patiently(lambda: _open_alone(device), LET_GO_S)) as descriptor:
         fcntl.ioctl(descriptor, FLUSH_BUFFERS, 0)
-    finally:
-        os.close(descriptor)
 
 
 def _open_alone(device: Path) -> int:

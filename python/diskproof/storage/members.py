@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.reading import closed_at_end
 from diskproof.results.machine import PoolPart
 from diskproof.storage import loops
 from diskproof.storage.attached import check_time
@@ -117,11 +118,8 @@ def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
     """Make a file with all its blocks, so that none is allocated during the measurement."""
     try:
         journal.parents(path)
-        descriptor = journal.file(path, size_bytes)
-        try:
+        with closed_at_end(journal.file(path, size_bytes)) as descriptor:
             os.posix_fallocate(descriptor, 0, size_bytes)
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise StorageError(
             f"{path} of {numbers.size(size_bytes)} could not be made: {error.strerror}"

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from diskproof import disk
+from diskproof.reading import closed_at_end
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach
 from diskproof.system.journal import Journal
 
@@ -102,13 +103,10 @@ def _probe_us(attached: VirtualDisk) -> float:
 def _read_us(block: Path) -> float:
     """Return the first decile of the rounds' medians, in microseconds."""
     medians: list[float] = []
-    descriptor = os.open(block, os.O_RDONLY | os.O_DIRECT)
-    try:
+    with closed_at_end(os.open(block, os.O_RDONLY | os.O_DIRECT)) as descriptor:
         until = time.perf_counter() + PROBE_S
         while not medians or time.perf_counter() < until:
             medians.append(statistics.median(_reads_ns(descriptor)))
-    finally:
-        os.close(descriptor)
     return round(sorted(medians)[len(medians) // 10] / 1000, 1)
 
 

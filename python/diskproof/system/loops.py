@@ -5,6 +5,8 @@ import os
 import time
 from pathlib import Path
 
+from diskproof.reading import closed_at_end
+
 BLOCKS = Path("/sys/block")
 
 LOOP_GET_STATUS64 = 0x4C05
@@ -60,15 +62,10 @@ def _lies_on(folder: Path, backing_file: Path) -> bool:
 def _attached_as(device: Path) -> bytes | None:
     status = bytearray(STATUS_BYTES)
     try:
-        descriptor = os.open(device, os.O_RDONLY)
+        with closed_at_end(os.open(device, os.O_RDONLY)) as descriptor:
+            fcntl.ioctl(descriptor, LOOP_GET_STATUS64, status)
     except OSError:
         return None
-    try:
-        fcntl.ioctl(descriptor, LOOP_GET_STATUS64, status)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
     return bytes(status[NAME_FIELD]).split(b"\0")[0]
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.reading import closed_at_end
 from diskproof.refusal import RefusalError, why_refused
 
 OWNED = ".diskproof-owned"
@@ -114,10 +115,8 @@ def opened(path: Path) -> Iterator[int]:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
             raise NotOursError(f"{path} is no directory any more, so it stays as it is{REMEDY}") from None
         raise
-    try:
+    with closed_at_end(folder):
         yield folder
-    finally:
-        os.close(folder)
 
 
 def renamed_first(made: Path, name: Path) -> bool:
@@ -202,11 +201,9 @@ def _read_mark(folder: int) -> str:
         file = os.open(OWNED, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         return ""
-    try:
+    with closed_at_end(file):
         is_file = stat.S_ISREG(os.fstat(file).st_mode)
         return os.read(file, LONGEST_MARK).decode(errors="replace") if is_file else ""
-    finally:
-        os.close(file)
 
 
 def _remove(name: str, folder: int) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from diskproof.reading import closed_at_end
 from diskproof.refusal import RefusalError
 
 MARK = "DISKPROOF_RUN"
@@ -205,14 +206,13 @@ def run(
 def _await(process: Process, limit_s: float) -> None:
     """Wait for the end of a program: TimedOut after the limit. Popen.wait only looks every 50 ms."""
     ends = select.poll()
-    with suppress(OSError):  # before Linux 5.3 there are none
-        descriptor = os.pidfd_open(process.pid)
-        try:
-            ends.register(descriptor, select.POLLIN)
-            if not ends.poll(limit_s * 1000):
-                raise TimedOut(process.args, limit_s)
-        finally:
-            os.close(descriptor)
+    with (
+        suppress(OSError),  # before Linux 5.3 there are none
+        closed_at_end(os.pidfd_open(process.pid)) as descriptor,
+    ):
+        ends.register(descriptor, select.POLLIN)
+        if not ends.poll(limit_s * 1000):
+            raise TimedOut(process.args, limit_s)
     process.wait(limit_s)
 
 
