@@ -12,7 +12,6 @@ from diskproof.results.usage import ALLOWED_LATENESS_SHARE
 from diskproof.server.base import Running, ServerKind
 from diskproof.study.design import DILATIONS
 from diskproof.study.model import Study
-from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyFile
 from diskproof.study.storages import StorageChoice
 from diskproof.system.cpu_quota import why_no_quota
@@ -43,7 +42,7 @@ def with_dilation(file: StudyFile) -> StudyFile:
     if study.design.dilation != "auto":
         return file
     places = [place for storage in study.storages.values() for place in storage.places().values()]
-    devices = {device for place in places for device in _devices(place)}
+    devices = {device for place in places for device in place.virtual_disks}
     late_us = LATE_PATHS * disk.floor_us() if devices else 0.0
     allowed_us = [ALLOWED_LATENESS_SHARE * quickest_us(device) for device in devices]
     # A disk that answers at once needs more than there is, and is not made right by it.
@@ -94,13 +93,6 @@ def _without(study: Study, late: Collection[str]) -> Study:
         cut = [name for name in crash.storages if name not in late]
         crash = crash.model_copy(update={"storages": cut})
     return study.model_copy(update={"storages": storages, "crash": crash})
-
-
-def _devices(place: PlaceChoice) -> list[str]:
-    """Return the published disks that a place is, or is composed of."""
-    if place.composed is not None:
-        return [place.composed.front, place.composed.back]
-    return [place.virtual] if place.virtual is not None else []
 
 
 def least(needed: float) -> int:
