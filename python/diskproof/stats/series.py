@@ -40,7 +40,6 @@ class BatchMean:
     half_width: float
     error: float
     """Standard error of the mean."""
-    batches: int
     batch_bins: int
 
 
@@ -100,4 +99,4 @@ def batch_mean(values: Sequence[float]) -> BatchMean:
         batches = np.asarray(values[: count * size], dtype=np.float64).reshape(count, size).mean(axis=1)
     error = float(batches.std(ddof=1)) / math.sqrt(len(batches))
     half_width = float(special().stdtrit(len(batches) - 1, 0.975)) * error
-    return BatchMean(float(np.mean(values)), half_width, error, len(batches), size)
+    return BatchMean(float(np.mean(values)), half_width, error, size)
