@@ -15,7 +15,7 @@ from diskproof.storage.disks import check_disk, held, use
 from diskproof.storage.kinds.base import resolved
 from diskproof.system.dilation import REAL, TrialTime
 from diskproof.system.journal import Journal
-from diskproof.system.mounts import block_device, describe, mount_of, number_text
+from diskproof.system.mounts import block_device, describe, mount_of, number_text, takes_direct_io
 from diskproof.system.own_folder import expanded
 from diskproof.wording import numbers
 
@@ -125,7 +125,7 @@ def _in_a_folder_of_ours(
 ) -> Iterator[tuple[ProfilePlace, Path]]:
     """Make a folder; it is removed with the journal, with all in it."""
     own = journal.directory(folder / f"diskproof-{journal.mark}")
-    yield place.model_copy(update={"direct": _takes_direct(own / "direct")}), own / FILE
+    yield place.model_copy(update={"direct": takes_direct_io(own)}), own / FILE
 
 
 def _block_device(path: Path, wanted: Wanted) -> Ready:
@@ -179,16 +179,3 @@ def _whole_disk(device: Path) -> str:
     """Return the kernel name of the disk that a device is, or lies on as a partition."""
     folder = Path(f"/sys/dev/block/{number_text(device.stat().st_rdev)}").resolve()
     return folder.parent.name if (folder / "partition").exists() else folder.name
-
-
-def _takes_direct(probe: Path) -> bool:
-    """Return whether the file system takes direct I/O, which a new file shows."""
-    try:
-        descriptor = os.open(probe, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
-    except OSError:
-        return False
-    else:
-        os.close(descriptor)
-        return True
-    finally:
-        probe.unlink(missing_ok=True)

@@ -250,15 +250,3 @@ def _run(program: Path, arguments: Sequence[str], image: Image | None, folders: 
 def is_on_zfs(directory: Path) -> bool:
     """Return whether a directory lies on ZFS, the kernel's or zfs-fuse."""
     return mount_of(directory).filesystem in {"zfs", "fuse.zfs"}
-
-
-def takes_direct_io(directory: Path) -> bool:
-    """Return whether files in a directory can be opened with O_DIRECT (tmpfs before Linux 6.6 refuses)."""
-    probe = directory / ".diskproof-o-direct"
-    try:
-        os.close(os.open(probe, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
-    except OSError:
-        return False
-    finally:
-        probe.unlink(missing_ok=True)
-    return True

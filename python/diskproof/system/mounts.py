@@ -107,6 +107,18 @@ def block_device(mount: Mount) -> BlockDevice | None:
     return None
 
 
+def takes_direct_io(directory: Path) -> bool:
+    """Return whether files in a directory can be opened with O_DIRECT (tmpfs before Linux 6.6 refuses)."""
+    probe = directory / ".diskproof-o-direct"
+    try:
+        os.close(os.open(probe, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
+    except OSError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+    return True
+
+
 def _btrfs_members(folder: Path) -> list[Path]:
     """Return all devices of the btrfs that one of them belongs to; the mount names only one."""
     real = folder.resolve()

@@ -14,8 +14,9 @@ from diskproof.families.mysql import MYSQL
 from diskproof.families.values import same
 from diskproof.server.base import Dirs, ServerError, connections
 from diskproof.server.endpoint import CERTIFICATE, KEY, Endpoint
-from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
+from diskproof.server.lifecycle import is_on_zfs
 from diskproof.server.mysql.installation import LEAST_POOL_BYTES, Installation
+from diskproof.system.mounts import takes_direct_io
 from diskproof.wording import numbers
 
 MIB = 2**20
