@@ -86,12 +86,8 @@ class Threads:
         self._purposes = purposes()
         self._threads: dict[tuple[int, int], _Thread] = {}
         self._stale = True
-        self._refused = self._purposes is None
-
-    @property
-    def refused(self) -> bool:
+        self.refused = self._purposes is None
         """Whether the kernel denies access, or the machine's system calls are unknown."""
-        return self._refused
 
     @property
     def serving(self) -> int:
@@ -112,19 +108,19 @@ class Threads:
             self._list()
         sights = []
         for key, thread in list(self._threads.items()):
-            if self._refused:
+            if self.refused:
                 break
             try:
                 sight = self._sight(thread)
             except PermissionError:
-                self._refused = True
+                self.refused = True
             except OSError:  # it has ended
                 self._threads.pop(key).close()
                 self._stale = True
             else:
                 if sight is not None:
                     sights.append(sight)
-        return None if self._refused or not self._threads else sights
+        return None if self.refused or not self._threads else sights
 
     def close(self) -> None:
         """Close all descriptors."""
