@@ -45,7 +45,8 @@ pub(super) struct Core {
     /// The latest moment that was named to the model.
     model_at: Nanos,
     next_tag: u64,
-    used: bool,
+    /// Whether the model has had a request since it was built.
+    pub(super) used: bool,
     under_way: HashMap<Tag, UnderWay>,
     /// Requests that the model has answered and a fault still holds back, by the moment of their
     /// answer.
@@ -119,11 +120,6 @@ impl Core {
 
     pub(super) fn under_way(&self) -> usize {
         self.under_way.len() + self.held_back.len()
-    }
-
-    /// Whether the model has had a request since it was built.
-    pub(super) fn is_used(&self) -> bool {
-        self.used
     }
 
     /// Continues with another, fresh model; only while no request is in progress.

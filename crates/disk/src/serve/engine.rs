@@ -273,7 +273,7 @@ impl Engine {
     ) -> anyhow::Result<()> {
         let mut core = self.core.lock();
         check_idle(&core)?;
-        if another || core.is_used() || core.power == Power::Cut {
+        if another || core.used || core.power == Power::Cut {
             core.renew(anew());
         }
         self.last_flush.store(0, Ordering::Relaxed);

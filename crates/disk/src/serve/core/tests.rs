@@ -155,13 +155,13 @@ fn a_head_start_makes_nobody_late() {
 #[test]
 fn a_new_model_knows_nothing_of_what_the_old_one_held() {
     let mut core = core(50, 20, 0);
-    assert!(!core.is_used());
+    assert!(!core.used);
     let mut due = Vec::new();
     let answer = Answer::Then(Box::new(|_| ()));
     core.submit(arrival(Request::write(0, 4096), 100), answer, &mut due);
     assert_eq!(drive(&mut core, 150).len(), 1);
     // This model never tells that the write is stable.
-    assert_eq!((core.unstable_bytes, core.is_used()), (4096, true));
+    assert_eq!((core.unstable_bytes, core.used), (4096, true));
     let fresh = Fixed {
         latency: 7 * MS,
         head_start: 0,
@@ -169,7 +169,7 @@ fn a_new_model_knows_nothing_of_what_the_old_one_held() {
         pending: Vec::new(),
     };
     core.renew(Box::new(fresh));
-    assert_eq!((core.unstable_bytes, core.is_used()), (0, false));
+    assert_eq!((core.unstable_bytes, core.used), (0, false));
     assert_eq!(arrive(&mut core, 200)[0].latency, 7 * MS);
 }
 
