@@ -18,7 +18,7 @@ from diskproof.results.machine import BlockDevice
 from diskproof.storage.filesystem import LABEL
 from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.loops import loops_on
-from diskproof.system.mounts import describe, mounts, number_text
+from diskproof.system.mounts import describe, mounts, number_of_source, number_text
 
 OUR_POOL = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the pools that runs make."""
@@ -220,12 +220,12 @@ def _has_open(process: int, numbers: set[int], ours: Path) -> bool:
 
 
 def _users(path: Path) -> Iterator[str]:
-    number = path.stat().st_rdev
+    number = number_text(path.stat().st_rdev)
     for mount in mounts():
-        if _number_of(mount.source) == number or mount.device_number == number_text(number):
+        if number in (number_of_source(mount.source), mount.device_number):
             yield f"{path} is mounted at {mount.mount_point}"
     for line in Path("/proc/swaps").read_text().splitlines()[1:]:
-        if _number_of(line.split()[0]) == number:
+        if number_of_source(line.split()[0]) == number:
             yield f"{path} is swap space"
     for loop in loops_on(path.resolve()):
         yield f"{loop} lies on {path}"
@@ -246,12 +246,3 @@ def _partitions(path: Path) -> list[Path]:
 def sys_folder(device: Path) -> Path:
     """Return the kernel's folder of a block device: a link, which leads to a partition's in its disk's."""
     return SYS / number_text(device.stat().st_rdev)
-
-
-def _number_of(source: str) -> int | None:
-    if not source.startswith("/dev/"):
-        return None
-    try:
-        return os.stat(source).st_rdev  # noqa: PTH116 - one call
-    except OSError:
-        return None

@@ -69,8 +69,8 @@ def comes_from(mount: Mount, source: str) -> bool:
     """Return whether a mount comes from a source: a name, a pool (or its data set), a block device."""
     if mount.source == source or mount.source.startswith(f"{source}/"):
         return True
-    number = _number_of_source(source)
-    return number is not None and number in (mount.device_number, _number_of_source(mount.source))
+    number = number_of_source(source)
+    return number is not None and number in (mount.device_number, number_of_source(mount.source))
 
 
 def mounts_within(folder: Path) -> list[str]:
@@ -98,7 +98,7 @@ def block_device(mount: Mount) -> BlockDevice | None:
 
     None if there is not exactly one: tmpfs, ZFS, overlay, a btrfs of several disks.
     """
-    for number in (mount.device_number, _number_of_source(mount.source)):
+    for number in (mount.device_number, number_of_source(mount.source)):
         folder = SYS / "dev/block" / number if number else None
         if folder and folder.exists():
             members = _btrfs_members(folder) if mount.filesystem == "btrfs" else [folder]
@@ -179,7 +179,8 @@ def _has_counted_flushes(folder: Path) -> bool:
     return len(fields) > FLUSHES_FIELD and int(fields[FLUSHES_FIELD]) > 0
 
 
-def _number_of_source(source: str) -> str | None:
+def number_of_source(source: str) -> str | None:
+    """Return the number of the block device that a mount comes from; None if it comes from none."""
     if not source.startswith("/dev/"):
         return None
     try:
