@@ -17,7 +17,9 @@ QUICK, RARE, SAME = "SELECT a FROM t WHERE b=?", "SELECT sum(a) FROM t", "SELECT
 SCAN, KEY = "t ALL", "t ref b"
 
 
-def analysed(*, both: dict[str, str], fast: dict[str, str], shaky: str = "") -> Analysis:
+def analysed(
+    *, both: dict[str, str], fast: dict[str, str], shaky: str = "", ordered: tuple[int, int] | None = None
+) -> Analysis:
     """Return what is said if these statements have these plans, at `fast` others, in one trial `shaky`."""
 
     def replayed(one: Trial) -> Trial:
@@ -32,14 +34,18 @@ def analysed(*, both: dict[str, str], fast: dict[str, str], shaky: str = "") -> 
             for name, count in ((QUICK, 500), (RARE, 3), (SAME, 500))
         ]
         made, logged = (1198, 1200) if one.block == 1 else (1200, 1200)
-        certificate = make_certificate(plans=plans, preparations=made, preparations_recorded=logged)
+        certificate = make_certificate(
+            plans=plans, preparations=made, preparations_recorded=logged, ordered=ordered
+        )
         return change(one, load__replay=certificate, load__statement_types=types)
 
     return analyse(PLAN, make_machine(PLAN), [replayed(one) for one in make_trials(PLAN)], {})
 
 
 def test_a_statement_with_another_plan_is_marked_and_has_both() -> None:
-    said = analysed(both={QUICK: SCAN, RARE: SCAN, SAME: KEY}, fast={QUICK: KEY, RARE: "t index"})
+    said = analysed(
+        both={QUICK: SCAN, RARE: SCAN, SAME: KEY}, fast={QUICK: KEY, RARE: "t index"}, ordered=(980, 1100)
+    )
     found = {one.statement: (one.outcome, one.plans) for one in said.statements}
     assert found == {
         QUICK: ("faster", (SCAN, KEY)),
@@ -56,6 +62,8 @@ def test_a_statement_with_another_plan_is_marked_and_has_both() -> None:
     assert 'href="#plans"' in page
     assert all(f"<code>{plan}</code>" in page for plan in (SCAN, KEY, "t index"))
     assert "1,198 of 1,200" in page
+    assert "Order by binary log" in page
+    assert "980 of 1,100" in page
 
 
 def test_a_plan_that_one_trial_shares_does_not_differ() -> None:
@@ -71,4 +79,4 @@ def test_without_plans_nothing_is_said_of_them() -> None:
     tables = [block for one in sections(said) for block in one.blocks if isinstance(block, Table)]
     titles = {column.title for table in tables for column in table.columns}
     assert "Speed" in titles
-    assert not titles & {"Plan", "Explained"}
+    assert not titles & {"Plan", "Explained", "Order by binary log"}

@@ -38,9 +38,10 @@ class Theirs(ABC):
     made: str
     """The database `load`, as one makes it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Sequence[str] = ()) -> None:
         """Make its data in a folder, start it, and let `app` use the empty database `load`."""
         self.folder = folder
+        self.options = options
         self.port = _free_port()
         self.process = self._start()
         end = time.monotonic() + START_LIMIT_S
@@ -127,18 +128,16 @@ class TheirMysql(Theirs):
         found = find_mysql(self.basedir, None if self.basedir else "MariaDB")
         common = ["--no-defaults", "--user=root", f"--tmpdir={self.folder}"]
         if found.basedir:
-            messages = found.share_folder()
-            common += [
-                f"--basedir={found.basedir}",
-                "--secure-file-priv=NULL",
-                f"--lc-messages-dir={messages}",
-            ]
-            make = [str(found.binary), *common, "--initialize-insecure"]
-        else:
+            common += [f"--basedir={found.basedir}", f"--lc-messages-dir={found.share_folder()}"]
+        if found.is_mariadb:
+            # A later version takes over the data that the system's one makes.
             how = ["--auth-root-authentication-method=normal", "--skip-test-db"]
             make = ["mariadb-install-db", "--no-defaults", "--user=root", *how]
+        else:
+            common += ["--secure-file-priv=NULL"]
+            make = [str(found.binary), *common, "--initialize-insecure"]
         data = self._data_of([*make, "--datadir={}"])
-        common += [f"--datadir={data}", *(["--mysqlx=OFF"] if found.basedir else [])]
+        common += [f"--datadir={data}", *([] if found.is_mariadb else ["--mysqlx=OFF"]), *self.options]
         own = [f"--socket={self.folder}/s", f"--port={self.port}", "--bind-address=127.0.0.1"]
         own += [f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=64M"]
         return _begin([str(found.binary), *common, *own], self.folder)
@@ -166,6 +165,10 @@ class TheirMysql(Theirs):
 
 class TheirMysql9(TheirMysql):
     basedir = Path(os.environ.get("DISKPROOF_TEST_MYSQL9_BASEDIR", "/nonexistent"))
+
+
+class TheirMariadb11(TheirMysql):
+    basedir = Path(os.environ.get("DISKPROOF_TEST_MARIADB11_BASEDIR", "/nonexistent"))
 
 
 class TheirPostgresql(Theirs):
@@ -208,6 +211,7 @@ class TheirPostgresql(Theirs):
 
 
 KINDS: dict[str, type[Theirs]] = {"mariadb": TheirMysql, "mysql9": TheirMysql9, "postgresql": TheirPostgresql}
+FURTHER: dict[str, type[Theirs]] = {"mariadb11": TheirMariadb11}
 
 
 def write_password(folder: Path) -> Path:
@@ -219,15 +223,15 @@ def write_password(folder: Path) -> Path:
 
 
 @contextmanager
-def their_server(kind: str) -> Iterator[Theirs]:
-    """Start a server of a kind; skip the test if this machine has none.
+def their_server(kind: str, *options: str) -> Iterator[Theirs]:
+    """Start a server of a kind, one of MySQL's family with options; skip the test if this machine has none.
 
     Its folder is none of pytest's: another session of pytest would close that to PostgreSQL's user.
     """
     with tempfile.TemporaryDirectory(prefix=f"their-{kind}-") as folder:
         Path(folder).chmod(0o755)
         try:
-            server = KINDS[kind](Path(folder))
+            server = (KINDS | FURTHER)[kind](Path(folder), options)
         except (ServerNotFoundError, FileNotFoundError) as error:
             pytest.skip(f"no {kind} on this machine: {error}")
         try:

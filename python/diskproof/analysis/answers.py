@@ -233,6 +233,8 @@ class ReplayAnswer(Record):
     """Share of the replies whose rows the log has."""
     commits_overtook: int
     commits: int
+    ordered: tuple[int, int] | None
+    """The log's commits that have the binary log's order, of all."""
     explained: int
     """Statements whose plans are known."""
 

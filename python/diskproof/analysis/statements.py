@@ -47,6 +47,7 @@ def _answer(cell: Cell, said: list[Certificate]) -> ReplayAnswer:
         other_rows=max(one.rows_different / one.rows_compared if one.rows_compared else 0.0 for one in said),
         commits_overtook=max(one.commits_overtook for one in said),
         commits=max(one.commits for one in said),
+        ordered=said[0].ordered,
         explained=min(len(one.plans) for one in said),
     )
 

@@ -17,6 +17,8 @@ class Certificate(Record):
 
     speed: float | None
     """Times as fast as the log; None: as fast as the order of commits allows."""
+    ordered: tuple[int, int] | None = None
+    """The log's commits that have the binary log's order, of all; None: by the log's times."""
     copies: int
     sessions: int
     statements: int

@@ -19,8 +19,8 @@ use super::overseer::{again, is_overseen};
 use super::stop::exit;
 use crate::driver::Dialect;
 use crate::engine::Failure;
-use crate::log::{self, Event, Format, Inputs, Sink, Spread};
-use crate::recording::{Contents, Recorder, is_recording};
+use crate::log::{self, BinaryLog, Event, Format, Inputs, Sink, Spread};
+use crate::recording::{Contents, Known, Recorder, is_recording};
 
 /// Between two signs of progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -33,6 +33,10 @@ pub(super) struct ImportArgs {
     /// not belong to them
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
+
+    /// Binary logs of the same server and time, the oldest first: commits get their order (MySQL, MariaDB; not for packets)
+    #[arg(long = "binlog", value_name = "FILE", num_args = 1..)]
+    binlogs: Vec<PathBuf>,
 
     /// Where to write the load
     #[arg(short, long, value_name = "FILE")]
@@ -93,15 +97,9 @@ fn open(unfinished: &Path) -> Result<File, Stop> {
 }
 
 fn read(args: &ImportArgs) -> Result<(), Stop> {
-    let file = open(&unfinished(&args.output)?)?;
-    close_around(args.logs.clone())?;
-    let bytes: u64 = args
-        .logs
-        .iter()
-        .filter_map(|path| path.metadata().ok())
-        .map(|found| found.len())
-        .sum();
-    let (inputs, head) = Inputs::new(args.logs.clone()).map_err(Stop::Arguments)?;
+    let out = BufWriter::new(open(&unfinished(&args.output)?)?);
+    close_around([&args.logs[..], &args.binlogs].concat())?;
+    let (_, head) = Inputs::new(args.logs.clone()).map_err(Stop::Arguments)?;
     let format = args.format.or_else(|| log::recognise(&head)).ok_or_else(|| {
         Stop::Arguments(format!(
             "{}: no log of statements is recognised at its beginning: that is of MySQL's slow, general or audit log, \
@@ -110,27 +108,29 @@ fn read(args: &ImportArgs) -> Result<(), Stop> {
             args.logs[0].display()
         ))
     })?;
-    let recorder = Recorder::new(BufWriter::new(file), format.dialect(), args.anonymise)
-        .map_err(|error| failed(&error))?;
-    let mut sink = Spread::new(Progress {
-        shown: io::stderr().is_terminal(),
-        at: Instant::now(),
-        passed: inputs.passed(),
-        bytes,
-        to: recorder,
-    });
-    log::read(format, inputs, args.prefix.as_deref(), &mut sink)
-        .and_then(|()| sink.flush())
-        .map_err(|error| failed(&error))?;
-    let progress = sink.to;
-    if progress.shown {
-        show("");
+    let (name, dialect) = (format.name(), format.dialect());
+    // A capture does not have the server's numbers of connections.
+    let has_none = dialect == Dialect::Postgres || format == Format::MysqlPackets;
+    if !args.binlogs.is_empty() && has_none {
+        let told = format!("--binlog is for a log that MySQL or MariaDB wrote, not a {name}");
+        return Err(Stop::Arguments(told));
     }
-    let name = format.name();
-    let contents = progress.to.finish(name).map_err(|error| failed(&error))?;
+    let binary = BinaryLog::read(&args.binlogs).map_err(Stop::Arguments)?;
+    let told = |error: io::Error| failed(&error);
+    let mut recorder = Recorder::new(out, dialect, args.anonymise).map_err(told)?;
+    if !args.binlogs.is_empty() {
+        let mut first = Recorder::new(io::sink(), dialect, false).map_err(told)?;
+        first.noted = Some(Vec::new());
+        let noted = pass(args, format, first)?.noted.unwrap_or_default();
+        recorder.order = Some(Known::new(&noted, &binary.commits).map_err(|why| failed(&why))?);
+        binary.tell_unread(&mut recorder);
+    }
+    let contents = pass(args, format, recorder)?.finish(name);
+    let contents = contents.map_err(told)?;
     let unread = contents.unread.iter().map(|(reason, count, line)| {
-        let unit = format.unit();
-        format!("{count:>10}  {reason} (first in {unit} {line})")
+        let place = format!(" (first in {} {line})", format.unit());
+        let place = if *line > 0 { &place[..] } else { "" };
+        format!("{count:>10}  {reason}{place}")
     });
     let unread: Vec<_> = unread.collect();
     if contents.statements == 0 {
@@ -148,6 +148,26 @@ fn read(args: &ImportArgs) -> Result<(), Stop> {
     // With nobody to read it, nothing is lost.
     let _ = crate::plain::Plain(io::stdout()).write_all(said.as_bytes());
     Ok(())
+}
+
+/// Reads the whole log.
+fn pass<W: Write>(args: &ImportArgs, format: Format, to: Recorder<W>) -> Result<Recorder<W>, Stop> {
+    let (inputs, _) = Inputs::new(args.logs.clone()).map_err(Stop::Arguments)?;
+    let found = args.logs.iter().filter_map(|path| path.metadata().ok());
+    let mut sink = Spread::new(Progress {
+        shown: io::stderr().is_terminal(),
+        at: Instant::now(),
+        passed: inputs.passed(),
+        bytes: found.map(|found| found.len()).sum(),
+        to,
+    });
+    log::read(format, inputs, args.prefix.as_deref(), &mut sink)
+        .and_then(|()| sink.flush())
+        .map_err(|error| failed(&error))?;
+    if sink.to.shown {
+        show("");
+    }
+    Ok(sink.to.to)
 }
 
 /// Where the load is written until it is whole. A file that is no load is not overwritten.
@@ -215,6 +235,9 @@ fn in_words(contents: &Contents, unread: &[String], output: &Path) -> String {
         contents.sessions.len(),
         contents.most_at_once
     );
+    if let Some((found, all)) = contents.ordered {
+        let _ = writeln!(said, "{found} of {all} commits have the binary log's order");
+    }
     let mut order: Vec<_> = contents.fingerprints.iter().collect();
     order.sort_by_key(|print| Reverse((print.total_us, print.count)));
     let total_us: u64 = order.iter().map(|print| print.total_us).sum();

@@ -31,7 +31,7 @@ impl Read for Counted {
 }
 
 /// Opens a file and unpacks it if it is packed.
-fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read + Send>, String> {
+pub(super) fn open(path: &Path, passed: &Passed) -> Result<Box<dyn Read + Send>, String> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let file = crate::file::open(path).map_err(|error| told(&error))?;
     let mut input = BufReader::with_capacity(

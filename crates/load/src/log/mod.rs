@@ -1,6 +1,7 @@
 //! Logs that servers keep of what their clients ask: each format read as the same events, as a stream.
 
 mod audit;
+mod binary;
 mod bind;
 mod capture;
 mod general;
@@ -16,6 +17,7 @@ mod tests;
 
 use std::io;
 
+pub(crate) use binary::{BinaryLog, Commit};
 use bind::bind;
 pub(crate) use bind::{Bound, Value};
 pub(crate) use input::{Inputs, Passed};

@@ -6,6 +6,7 @@
 
 mod anonymise;
 mod fingerprint;
+mod order;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use anonymise::Anonymiser;
+pub(crate) use order::Known;
 pub(crate) use read::{Recording, RecordingError, SessionReader};
 pub(crate) use write::{OTHER_STATEMENTS, Recorder};
 
@@ -49,6 +51,9 @@ pub(crate) struct Contents {
     /// Whether they say if it was just then.
     #[serde(default)]
     pub(crate) has_fresh: bool,
+    /// Commits that have the binary log's order, of all; `None`: none was given.
+    #[serde(default)]
+    pub(crate) ordered: Option<(u64, u64)>,
     /// Sessions that were open at once, at the most.
     pub(crate) most_at_once: usize,
     /// In the order of their begins.

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::fingerprint::{Effect, Reader};
-use super::{Anonymiser, OLD_MARKS, Recorded, Recorder, Recording, SessionReader};
+use super::{Anonymiser, Known, OLD_MARKS, Recorded, Recorder, Recording, SessionReader};
 use crate::driver::{Dialect, Kind};
-use crate::log::{Bound, Event, Sink, Statement, Value, What};
+use crate::log::{Bound, Commit, Event, Sink, Statement, Value, What};
 
 fn fingerprint(sql: &str, dialect: Dialect) -> String {
     let mut reader = Reader::new(dialect);
@@ -150,6 +150,152 @@ fn a_writer_follows_the_commits_before_it() {
     assert_eq!((contents.statements, contents.most_at_once), (6, 2));
     assert_eq!(contents.length_us, 410);
     assert_eq!(contents.databases[contents.main_database()].name, "shop");
+}
+
+/// What a statement that writes and commits waits for, and its number, by their numbers in the log.
+fn ordered(known: &Known, after: u64, commit: u64) -> (u64, u64) {
+    let mut recorded = Recorded {
+        after_commits: Some(after),
+        commit: Some(commit),
+        ..Recorded::default()
+    };
+    known.give(&mut recorded);
+    (recorded.after_commits.unwrap(), recorded.commit.unwrap())
+}
+
+#[test]
+fn commits_have_the_binary_logs_order() {
+    // A log without durations: that of session 1 waits for session 3, and that of session 2 comes before both.
+    let begin_us = 1_000_000 * 1_795_860_000;
+    let said = [
+        (3, 100, "BEGIN"),
+        (3, 200, "UPDATE held SET n=n+1"),
+        (
+            1,
+            300,
+            "UPDATE goods SET a=a*2 WHERE id=(SELECT id FROM held)",
+        ),
+        (2, 400, "UPDATE goods SET a=a+10"),
+        (3, 500, "COMMIT"),
+        (2, 600, "UPDATE goods SET a=a+10"),
+    ];
+    let read = |recorder: &mut Recorder<&mut Vec<u8>>| {
+        for (session, at_us, sql) in said {
+            let mut event = event(session, begin_us + at_us, sql);
+            if let What::Statement(said) = &mut event.what {
+                said.duration_us = None;
+            }
+            recorder.take(event).unwrap();
+        }
+    };
+    let mut nothing = Vec::new();
+    let mut first = Recorder::new(&mut nothing, Dialect::Mysql, false).unwrap();
+    first.noted = Some(Vec::new());
+    read(&mut first);
+    let noted = first.noted.unwrap();
+    let second = 1_795_860_000;
+    assert_eq!(noted, [1, 2, 3, 2].map(|session| (session, second)));
+    // It begins earlier, ends later, and has another zone.
+    let theirs = second - 7200;
+    let binary = [
+        (2, theirs - 9),
+        (0, theirs),
+        (2, theirs),
+        (3, theirs),
+        (1, theirs),
+        (2, theirs),
+        (1, theirs + 2),
+    ];
+    let mut bytes = Vec::new();
+    let mut second = Recorder::new(&mut bytes, Dialect::Mysql, false).unwrap();
+    second.order = Some(Known::new(&noted, &binary).unwrap());
+    read(&mut second);
+    let contents = second.finish("general log").unwrap();
+    assert_eq!(contents.ordered, Some((4, 4)));
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&bytes).unwrap();
+    let recording = Arc::new(Recording::open(file.path()).unwrap());
+    assert_eq!(recording.contents.ordered, Some((4, 4)));
+    let order = |number| {
+        let told = session(&recording, number).into_iter();
+        let told = told.map(|own| (own.after_commits, own.commit));
+        told.filter(|own| *own != (None, None)).collect::<Vec<_>>()
+    };
+    assert_eq!(order(0), [(Some(0), None), (None, Some(1))]);
+    assert_eq!(order(1), [(Some(0), Some(2))]);
+    // By the log's times the first one would wait for the commit above.
+    assert_eq!(order(2), [(Some(0), Some(0)), (Some(3), Some(3))]);
+}
+
+#[test]
+fn a_commit_is_looked_for_in_the_second_in_which_it_began() {
+    // A clock of whole seconds says when, whatever it took.
+    for (step_us, second) in [(1, 99), (1_000_000, 100)] {
+        let mut nothing = Vec::new();
+        let mut recorder = Recorder::new(&mut nothing, Dialect::Mysql, false).unwrap();
+        recorder.noted = Some(Vec::new());
+        let event = event(1, 100_000_000, "UPDATE t SET a=1");
+        recorder.take(Event { step_us, ..event }).unwrap();
+        assert_eq!(recorder.noted, Some(vec![(1, second)]));
+    }
+}
+
+#[test]
+fn what_the_binary_log_does_not_tell_has_the_logs_order() {
+    // In second 11 session 1 has changed no row once: nothing is known of its seconds 10 and 11 together.
+    let log = [(1, 10), (1, 11), (2, 11), (1, 11), (3, 12), (4, 12)];
+    let binary = [(1, 10), (2, 11), (1, 11), (4, 12), (3, 12)];
+    let known = Known::new(&log, &binary).unwrap();
+    assert_eq!(known.found, (4, 6));
+    let numbers: Vec<_> = (0..6)
+        .map(|commit| ordered(&known, commit, commit).1)
+        .collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 5, 4]);
+    // One began just before the second in which it was logged.
+    let log = [(1, 10), (1, 10), (1, 11), (2, 11), (1, 11)];
+    let binary = [(1, 10), (1, 10), (2, 10), (1, 10), (1, 11)];
+    let known = Known::new(&log, &binary).unwrap();
+    let numbers = (0..5).map(|commit| ordered(&known, commit, commit).1);
+    assert_eq!(numbers.collect::<Vec<_>>(), [0, 1, 3, 2, 4]);
+    let log = [(1, 10)];
+    let others: [&[Commit]; 4] = [&[], &[(2, 10)], &[(1, 12)], &[(1, 10), (1, 3610)]];
+    // None at all, another server's, another time's, and one whose zone is not plain.
+    for binary in others {
+        let told = Known::new(&log, binary).unwrap_err();
+        assert!(told.contains("the same server and time"), "{told}");
+    }
+}
+
+#[test]
+fn no_order_lets_a_transaction_wait_for_its_own_session() {
+    let mut chance = 1_u64;
+    let mut draw = |most: usize| {
+        chance = chance
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(chance >> 33).unwrap() % most
+    };
+    for _ in 0..500 {
+        let log: Vec<Commit> = (0..40).map(|at| (draw(4) as u64, at / 8)).collect();
+        let mut binary = log.clone();
+        for _ in 0..draw(60) {
+            let (one, other) = (draw(binary.len()), draw(binary.len()));
+            binary.swap(one, other);
+        }
+        binary.truncate(20 + draw(21));
+        let Ok(known) = Known::new(&log, &binary) else {
+            continue;
+        };
+        let mut seen: Vec<_> = (0..40).map(|at| ordered(&known, 0, at).1).collect();
+        for after in 0..40 {
+            let waits = ordered(&known, after, 0).0;
+            // What has not committed yet, a later transaction of the session too, is not waited for.
+            let behind = (after..40).map(|at| ordered(&known, 0, at).1);
+            assert!(behind.min().unwrap() >= waits);
+        }
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..40));
+    }
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use postcard::{ser_flavors::Size, serialize_with_flavor};
 
 use super::fingerprint::{Effect, Nature, Reader};
-use super::{Anonymiser, Contents, Database, Fingerprint, MARK, Recorded, Session};
+use super::{Anonymiser, Contents, Database, Fingerprint, Known, MARK, Recorded, Session};
 use crate::driver::{Dialect, Kind};
-use crate::log::{self, Bound, Event, LONGEST_BYTES, Sink, Statement, What};
+use crate::log::{self, Bound, Commit, Event, LONGEST_BYTES, Sink, Statement, What};
 
 /// A block's bytes before it is packed.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -90,6 +90,9 @@ pub(crate) struct Recorder<W: Write> {
     /// Ends of the last commits, in their order, and how many came before these.
     commits: VecDeque<u64>,
     commits_before: u64,
+    /// What a first reading notes for the binary log, and what the second one knows from it.
+    pub(crate) noted: Option<Vec<Commit>>,
+    pub(crate) order: Option<Known>,
     pub(crate) contents: Contents,
     /// How often for which reason something could not be read, and the first line.
     unread: BTreeMap<&'static str, (u64, u64)>,
@@ -117,6 +120,8 @@ impl<W: Write> Recorder<W> {
             database_numbers: HashMap::from([(String::new(), 0)]),
             commits: VecDeque::new(),
             commits_before: 0,
+            noted: None,
+            order: None,
             contents: Contents {
                 dialect: name.to_owned(),
                 has_bound: true,
@@ -133,6 +138,7 @@ impl<W: Write> Recorder<W> {
         let keys: Vec<_> = self.open.keys().copied().collect();
         keys.into_iter().try_for_each(|key| self.close(key))?;
         let contents = &mut self.contents;
+        contents.ordered = self.order.as_ref().map(|order| order.found);
         contents.sessions.sort_by_key(|session| session.begin_us);
         format.clone_into(&mut contents.format);
         let has_statements = |number: &usize| !contents.sessions[*number].blocks.is_empty();
@@ -276,6 +282,7 @@ impl<W: Write> Recorder<W> {
         (key, line): (u64, u64),
         statement: Statement,
         end_us: u64,
+        second: i64,
     ) -> io::Result<()> {
         if statement.sql.len() >= LONGEST_BYTES {
             self.unread(log::TOO_LONG, line);
@@ -343,6 +350,12 @@ impl<W: Write> Recorder<W> {
         let ended_us = recorded.end_us();
         if commits {
             recorded.commit = Some(self.commit(ended_us));
+            if let Some(noted) = &mut self.noted {
+                noted.push((key, second));
+            }
+        }
+        if let Some(order) = &self.order {
+            order.give(&mut recorded);
         }
         self.settle(key)?;
         self.contents.statements += 1;
@@ -372,8 +385,11 @@ impl<W: Write> Sink for Recorder<W> {
         let now_us = u64::try_from(at_us - start_us).unwrap_or(0);
         self.contents.length_us = self.contents.length_us.max(now_us);
         let key = event.session;
+        // The second in which it began. A clock of whole seconds has it already.
+        let is_fine = event.step_us < 1_000_000;
+        let second = (event.at_us - if is_fine { early_us } else { 0 }).div_euclid(1_000_000);
         match event.what {
-            What::Statement(statement) => self.statement((key, event.line), statement, now_us),
+            What::Statement(said) => self.statement((key, event.line), said, now_us, second),
             What::Connect => {
                 self.close(key)?;
                 self.session(key, now_us);

@@ -17,6 +17,7 @@ Capture = Literal["mysql-packets", "postgres-packets"]
 def importing(
     *logs: Path,
     output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    binlog: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     format: Log | Capture | None = None,  # noqa: A002 - as it is called
     prefix: str | None = None,
     anonymise: bool = False,
@@ -29,6 +30,8 @@ def importing(
         The log's files, or captures of packets, plain or packed by gzip or zstd, in any order.
     output
         Where to write the load.
+    binlog
+        Binary logs of the same server and time, the oldest first: commits get their order (MySQL, MariaDB).
     format
         What kind of log it is; default: recognised by its beginning.
     prefix
@@ -37,6 +40,7 @@ def importing(
         Replace the values in statements by others of the same form, equal ones by equal ones.
     """
     arguments = [str(log) for log in logs]
+    arguments += ["--binlog", *map(str, binlog)] if binlog else []
     arguments += ["--format", format] if format else []
     arguments += ["--prefix", prefix] if prefix else []
     arguments += ["--anonymise"] if anonymise else []

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.analysis.answers import Analysis, OperationFigure, StatementVerdict
+from diskproof.analysis.answers import Analysis, OperationFigure, ReplayAnswer, StatementVerdict
 from diskproof.report.compose.rows import tpcc
 from diskproof.report.compose.tables import cells_table, figures, levels, noted, shown_factors, table
 from diskproof.report.compose.verdict_words import cell_words
@@ -142,6 +142,10 @@ def _plans(analysis: Analysis) -> Section:
     return Section("Plans that differ", (Items(items),), "plans", "Plans that differ")
 
 
+def _order(row: ReplayAnswer) -> str:
+    return "{:,} of {:,}".format(*row.ordered) if row.ordered else ""
+
+
 def _certificate(analysis: Analysis) -> Table:
     explains = any(row.explained for row in analysis.replays)
     return cells_table(
@@ -157,6 +161,7 @@ def _certificate(analysis: Analysis) -> Table:
         (figures("Other refusals"), lambda row: f"{row.other_refusals:,}"),
         (figures("Other rows"), lambda row: f"{row.other_rows:.1%}"),
         (figures("Overtook"), lambda row: f"{row.commits_overtook:,} of {row.commits:,}"),
+        *([(figures("Order by binary log"), _order)] if any(row.ordered for row in analysis.replays) else []),
         *([(figures("Explained"), lambda row: f"{row.explained:,}")] if explains else []),
         label="How true the replays were",
     )

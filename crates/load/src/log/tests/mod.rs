@@ -1,6 +1,7 @@
 //! Each kind of log as servers write it, and damaged ones.
 
 mod audit;
+mod binary;
 mod general;
 mod postgres;
 mod slow;

@@ -22,6 +22,8 @@ pub struct Lateness {
 pub struct Certificate {
     /// Times as fast as the log; `None`: as fast as the order allows.
     pub speed: Option<f64>,
+    /// The log's commits that have the binary log's order, of all; `None`: by the log's times.
+    pub ordered: Option<(u64, u64)>,
     pub copies: usize,
     pub sessions: usize,
     pub connections: usize,
@@ -171,6 +173,7 @@ impl Counts {
         let copies = shared.options.copies;
         Certificate {
             speed: shared.options.speed,
+            ordered: contents.ordered,
             copies,
             sessions: sessions * copies,
             connections: shared.lanes.len() * copies,
