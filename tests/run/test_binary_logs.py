@@ -20,7 +20,9 @@ from support.given import PASSWORD, TheirMysql9, Theirs, their_server
 
 pytestmark = pytest.mark.timeout(200)
 
-PAUSE_S = 0.4
+PAUSE_S = 1.1
+"""MariaDB's log has whole seconds: what is more than one apart stays apart in a replay on a busy machine."""
+
 ROUNDS = 20
 
 TABLES = (
@@ -61,7 +63,7 @@ def say(theirs: Theirs) -> None:
                 ask("UPDATE goods SET stock = stock + 1 WHERE id > 1")
                 ask("SELECT stock FROM goods WHERE id = 3")
                 ask("COMMIT")
-            time.sleep(PAUSE_S / 10)
+            time.sleep(0.04)
         holder("BEGIN")
         holder("UPDATE held SET n = n + 1")
         time.sleep(PAUSE_S)
