@@ -138,8 +138,9 @@ def _are_two(most: Sequence[Verdict]) -> bool:
 def _overlap(most: Sequence[Verdict]) -> bool:
     """Report whether results have one figure, or two whose intervals overlap: their names say little."""
     ratios = sorted((one.ratio for one in most if one.ratio), key=lambda ratio: ratio.estimate)
-    if len({verdict_words.amount(one.estimate) for one in ratios}) == 1:
-        return True
+    said = {verdict_words.amount(one.estimate) for one in ratios}
+    if len(said) < 2:
+        return bool(said)
     high, low = ratios[0].high, ratios[-1].low
     return len(ratios) == 2 and high is not None and low is not None and low <= high
 
