@@ -1,5 +1,6 @@
 """A log becomes a load, and a study replays it on the user's own tables; hostile statements go nowhere."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -186,6 +187,14 @@ def test_what_is_no_log_is_refused_in_words(tmp_path: Path, content: bytes, word
     result = diskproof_here(tmp_path, "load", "import", "own.log", "-o", "own.load")
     assert result.returncode in (1, 2)
     assert words in result.stderr
+    assert [one.name for one in tmp_path.iterdir()] == ["own.log"]
+
+
+def test_a_pipe_is_refused_before_it_is_fenced_in(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "own.log")
+    result = diskproof_here(tmp_path, "load", "import", "own.log", "-o", "own.load")
+    assert result.returncode == 2
+    assert "own.log: it is a pipe, not a regular file" in result.stderr
     assert [one.name for one in tmp_path.iterdir()] == ["own.log"]
 
 

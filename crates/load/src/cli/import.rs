@@ -98,7 +98,13 @@ fn open(unfinished: &Path) -> Result<File, Stop> {
 
 fn read(args: &ImportArgs) -> Result<(), Stop> {
     let out = BufWriter::new(open(&unfinished(&args.output)?)?);
-    close_around([&args.logs[..], &args.binlogs].concat())?;
+    let files = [&args.logs[..], &args.binlogs].concat();
+    for path in &files {
+        // The fence has no word for a pipe.
+        let told = |why| Stop::Arguments(format!("{}: {why}", path.display()));
+        crate::file::open(path).map_err(told)?;
+    }
+    close_around(files)?;
     let (_, head) = Inputs::new(args.logs.clone()).map_err(Stop::Arguments)?;
     let format = args.format.or_else(|| log::recognise(&head)).ok_or_else(|| {
         Stop::Arguments(format!(
