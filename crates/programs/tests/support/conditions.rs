@@ -25,7 +25,11 @@ pub(crate) fn check_answers<D: Driver>(url: &str, driver: &D) {
     let run = CONDITIONS.succeed(
         "run",
         url,
-        &[&MADE[..], &["--transactions", "1", "--json"]].concat(),
+        &[
+            &MADE[..],
+            &["--transactions", "1", "--appends", "0", "--json"],
+        ]
+        .concat(),
     );
     let ready = events(&run).swap_remove(0);
     let mut admin = driver.admin().expect("a connection");
