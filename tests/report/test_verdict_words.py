@@ -18,6 +18,8 @@ from diskproof.wording.numbers import listed
         ("faster", 1.25, 1.2, 1.31, "20% to 31%"),
         ("faster", 1.5, 0.9, 2.5, "-10% to x2.5"),
         ("the same", 1.0061, 0.9981, 1.0142, "-0.2% to +1.4%"),
+        ("the same", 1.005, 0.9997, 1.01, "0.0% to +1.0%"),
+        ("the same", 0.995, 0.99, 1.0003, "-1.0% to 0.0%"),
         ("inconclusive", 1.1, 1.05, 1.2, "+5.0% to +20%"),
     ],
 )

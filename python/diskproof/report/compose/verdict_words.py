@@ -165,7 +165,7 @@ def interval(outcome: Outcome, ratio: Interval | None, *, times: bool = False) -
     if ratio is None or ratio.low is None or ratio.high is None:
         return ""
     if outcome not in ("faster", "slower") or (ratio.low < 1) != (ratio.high < 1):
-        return f"{_end(ratio.low)} to {_end(ratio.high)}"
+        return _range((_end(ratio.low), _end(ratio.high)))
     if times or _of_times(ratio.estimate) >= TIMES_FROM:
         both = sorted(map(_of_times, (ratio.low, ratio.high)))
         low, high = (_two_digits(one) if one < 99.5 else significant(one, 2) for one in both)
@@ -189,9 +189,10 @@ def _of_times(ratio: float) -> float:
 
 
 def _end(ratio: float) -> str:
-    """Return an end of an interval that holds both directions: ``-10%``, ``x2.5``, ``1/2.5``."""
+    """Return an end of an interval that holds both directions: ``-10%``, ``0.0%``, ``x2.5``, ``1/2.5``."""
     if 1 / TIMES_FROM < ratio < TIMES_FROM:
-        return f"{'+' if ratio >= 1 else '-'}{_points(abs(ratio - 1))}"
+        said = _points(abs(ratio - 1))
+        return said if said == _points(0.0) else f"{'+' if ratio > 1 else '-'}{said}"
     return f"x{_two_digits(ratio)}" if ratio > 1 else f"1/{_two_digits(1 / ratio)}"
 
 
