@@ -5,9 +5,9 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.safety.analyse import answer_safety
 from diskproof.analysis.thresholds import failed_controls
-from diskproof.report.compose.cut_words import causes, loss, outcome
+from diskproof.report.compose.cut_words import causes, counterexample, loss, outcome
 from diskproof.results.crash import Way
-from diskproof.results.cut import CutTrial
+from diskproof.results.cut import CutTrial, StateSeen, StatesSeen
 from diskproof.results.trial import Setting
 from support.cuts import (
     changed,
@@ -191,8 +191,37 @@ def test_a_window_that_is_too_short_to_be_told_has_no_up_to() -> None:
 
 def test_a_bound_of_cuts_that_could_take_nothing_says_so() -> None:
     assert outcome(only(ALONE, [idle(cut) for cut in lossy(0, 0)])) == (
-        "lost none in 2 cuts (at most 78% of cuts, one-sided 95% bound; nothing was at risk in any)"
+        "lost none in 2 cuts (at most 78% of cuts, one-sided 95% bound; "
+        "in none was anything known to be at risk)"
     )
+
+
+SEEN = StatesSeen(moments=6, checked=20, equal=1, all_of_them=True)
+FOUND = StateSeen(at_us=5, arrived=3, risk=[2], lost=[])
+
+
+@pytest.mark.parametrize(
+    ("logs", "said"),
+    [
+        ([SEEN, SEEN], "kept everything in 40 states, which are all"),
+        ([change(SEEN, counterexample=FOUND)], "in the last of 20 states tried (before 6 flushes"),
+        ([SEEN, change(SEEN, counterexample=FOUND)], "in 1 of 2 runs, after 40 states tried (before 12"),
+    ],
+)
+def test_states_say_where_harm_was_found_only_as_far_as_that_is_known(
+    logs: list[StatesSeen], said: str
+) -> None:
+    cuts = [
+        change(cut, states=log)
+        for log, cut in zip(logs, lossy(*(9 if log.counterexample else 0 for log in logs)), strict=True)
+    ]
+    assert said in outcome(only(ALONE, cuts))
+
+
+def test_a_counterexample_with_every_write_does_not_say_what_was_lost() -> None:
+    """It may be damaged instead."""
+    said = counterexample(change(SEEN, counterexample=FOUND))
+    assert said == "the smallest counterexample lacks no write that had reached the disk"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, markdown
 from diskproof.report.charts import still
 from diskproof.report.charts.cuts import speed_against_loss
+from diskproof.report.compose import cut_words
 from diskproof.report.compose import one_screen as screen
 from diskproof.report.compose.run import compose
 from diskproof.report.write import terminal
@@ -88,6 +89,13 @@ def printed(analysis: Analysis, width: int = 100) -> str:
 # ---------------------------------------------------------------- the terminal
 
 
+def test_the_load_of_the_cuts_is_of_one_client_or_of_several() -> None:
+    crash = make_crash_plan(cuts=1)
+    alone = change(crash, cells=[change(one, clients=1) for one in crash.cells])
+    assert "accounts: 1 client, each of which" in " ".join(" ".join(one) for one in cut_words.method(alone))
+    assert "accounts: 8 clients, each of which" in " ".join(" ".join(one) for one in cut_words.method(crash))
+
+
 def test_speed_and_loss_stand_side_by_side() -> None:
     report = markdown.render(analysed(campaign()))
     rows = report[report.index("## Safety") :].splitlines()
@@ -106,7 +114,7 @@ def test_each_way_to_die_has_a_table_of_its_own_and_says_what_it_took() -> None:
     assert "this is no power cut, and no proof against one" in shown
     assert shown.count("disk: its data lies on a place that is directory: only the power of a virtual") == 1
     assert shown.count("what a power cut loses here is not verified") == 1
-    assert "power-cut safety is unverified: only the server was killed" in shown
+    assert "power-cut safety is unverified: these cuts only killed the server" in shown
 
 
 def test_a_control_that_failed_is_the_first_thing_that_is_said() -> None:
@@ -115,6 +123,14 @@ def test_a_control_that_failed_is_the_first_thing_that_is_said() -> None:
     for said in (printed(analysed(crash)), markdown.render(analysed(crash))):
         assert "control failed" in said.lower()
     assert "control failed" not in printed(analysed(campaign()))
+
+
+def test_without_a_control_what_was_lost_shows_that_cuts_reveal_a_loss() -> None:
+    crash = make_crash_plan(tunings=("fast",), cuts=2)
+    for lost, shows in ((0, "nothing shows"), (4, "what was lost shows")):
+        cuts = [make_cut(crash, planned, ledger=make_ledger(500, lost=lost)) for planned in crash.trials]
+        said = " ".join(printed(analysed(crash, cuts, speed=False)).split())
+        assert f"No control: {shows} that these cuts would reveal a loss." in said
 
 
 def test_a_campaign_that_was_too_weak_says_how_many_more_cuts_it_takes() -> None:

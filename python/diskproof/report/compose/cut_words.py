@@ -10,6 +10,7 @@ from diskproof.analysis.safety.shapes import (
     Damage,
     Safety,
 )
+from diskproof.report.compose.verdict_words import subjects
 from diskproof.results.crash import Keep, Way
 from diskproof.results.cut import StatesSeen
 from diskproof.results.fault import NO_FAULT
@@ -27,10 +28,11 @@ CAUSES: dict[Way, str] = {
 """Evidence of one is never evidence of another."""
 
 UNVERIFIED: dict[Way, str] = {
-    "stop": "power-cut safety is unverified: only the operating system was stopped, and the disks kept all",
-    "kill": "power-cut safety is unverified: only the server was killed",
-    "restart": "power-cut safety is unverified: the server was stopped in good order",
+    "stop": "power-cut safety is unverified: these cuts only stopped the operating system",
+    "kill": "power-cut safety is unverified: these cuts only killed the server",
+    "restart": "power-cut safety is unverified: these cuts stopped the server in good order",
 }
+"""Said also if power was cut, and no such cut proves anything."""
 
 KINDS: dict[str, str] = {
     "refused": "no database came back",
@@ -69,7 +71,7 @@ def _of_the_power_cut(safety: Safety, answer: CutAnswer) -> str:
     power = safety.answer(answer.cell.id, "power")
     if power is None or not power.telling:
         return UNVERIFIED[answer.way]
-    return f"by chance, {CAUSES['power']} took less: it {outcome(power)}"
+    return f"by chance, {CAUSES['power']} was milder: it {outcome(power)}"
 
 
 def _short(text: str) -> str:
@@ -123,7 +125,7 @@ def outcome(answer: CutAnswer) -> str:
         return f"has {cuts(answer.made)} that prove nothing" if answer.made else "was not cut yet"
     if answer.states:
         return _in_states(answer)
-    nothing = "; nothing was at risk in any" if answer.at_risk == 0 else ""
+    nothing = "; in none was anything known to be at risk" if answer.at_risk == 0 else ""
     none = f"lost none in {cuts(answer.loss_share.n)} ({at_most(answer.loss_share)}{nothing})"
     said = loss(answer) if answer.with_loss else none
     # A lost database is reported as lost, not as damaged.
@@ -141,7 +143,9 @@ def _in_states(answer: CutAnswer) -> str:
     worst = "lost the whole database" if answer.gone else "was damaged"
     if answer.with_loss and not answer.gone and answer.most_lost:
         worst = f"lost {_most(answer, answer.most_lost)}" + (" and was damaged" if answer.damaged else "")
-    return f"{worst} in the last of {checked} tried ({moments})"
+    harmful, logs = sum(one.counterexample is not None for one in answer.states), len(answer.states)
+    where = "the last of" if logs == 1 else f"{harmful} of {logs} runs, after"
+    return f"{worst} in {where} {checked} tried ({moments})"
 
 
 def counterexample(seen: StatesSeen) -> str:
@@ -150,7 +154,7 @@ def counterexample(seen: StatesSeen) -> str:
     if found is None:
         return ""
     if not found.lost:
-        return "the smallest counterexample lacks no write: what is lost was never sent to the disk"
+        return "the smallest counterexample lacks no write that had reached the disk"
     risk = count(len(found.risk), "write")
     more = len(found.lost) - len(found.named)
     named = "; ".join([*found.named, *([f"{more} more"] if more > 0 else [])])
@@ -275,7 +279,7 @@ TITLES: dict[Way, str] = {
 }
 
 TAKEN: dict[Way, str] = {
-    "power": "Taken: what only the page cache or a disk's volatile cache held.",
+    "power": "Taken: what only the page cache held, and up to all of what only a disk's volatile cache held.",
     "stop": "Taken: what only the page cache held. The disks kept all that had reached them: this is no "
     "power cut.",
     "kill": "Taken: what only the server's own memory held. The page cache and the disks kept all that had "
@@ -302,8 +306,8 @@ def progress(safety: Safety) -> str:
 
 def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     """Yield the facts of how the cuts were made."""
-    clients = listed([str(one) for one in sorted({cell.clients for cell in crash.cells})])
-    many = f"{clients} clients, each of which writes down what was acknowledged before it continues"
+    clients = subjects("clients", [str(one) for one in sorted({cell.clients for cell in crash.cells})])
+    many = f"{clients}, each of which writes down what was acknowledged before it continues"
     if crash.load == "program":
         yield "Load of the cuts", "the program's own; what it prints is read outside the disk, until the cut"
         yield "After recovery", "the ids that its check prints are compared with what it acknowledged"

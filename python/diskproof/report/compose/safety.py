@@ -27,7 +27,7 @@ from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 NOTE = (
     "Lost: what was acknowledged to a client and was missing after recovery. Worst: how long before the cut "
-    "the first of it was acknowledged; over: the load was too short to see all of it. Intervals: exact, 95% "
+    "the first of it was acknowledged; ≥: the load was too short to see all of it. Intervals: exact, 95% "
     "(Clopper, Pearson), or one-sided bounds. Commits/s: until the cut, or as measured alone. At risk: cuts "
     "in which something was not safe yet."
 )
@@ -66,7 +66,8 @@ def _blocks(safety: Safety) -> Iterator[PageBlock | Section]:
 
 def _controls(safety: Safety) -> Section:
     """Return what came of the controls, or that there are none."""
-    none = Paragraph("No control: nothing shows that a campaign without a loss would detect one.")
+    shown = "what was lost shows" if any(one.with_loss for one in safety.answers) else "nothing shows"
+    none = Paragraph(f"No control: {shown} that these cuts would reveal a loss.")
     items = [
         Item(said.control(safety, one), lead=f"control {one.outcome}", tone=TONES[one.outcome])
         for one in safety.controls
