@@ -292,7 +292,7 @@ def screen(rows: int) -> OneScreen:
     block = Block("a against b", made, ("a", "b"), SCALE)
     long, short = "word " * 60, "word " * 5
     words = (("Held back by", long), ("To do", short), ("Beware", long))
-    return OneScreen("Which?", "facts", "A answers.", (block,), words)
+    return OneScreen("Which?", "facts", (block,), words, "A answers.")
 
 
 def test_rows_come_before_words_and_those_that_find_no_room_are_counted() -> None:
@@ -303,7 +303,7 @@ def test_rows_come_before_words_and_those_that_find_no_room_are_counted() -> Non
     assert all(sum(lead in line for line in many) for lead in ("Held back by", "To do", "Beware"))
     decided = [line for line in printed(screen(30)) if "level" in line]
     assert sum("20% slower" in line for line in decided) == 9, "those come first"
-    assert f"{30 - len(decided)} more rows: --full" in "\n".join(printed(screen(30)))
+    assert f"{30 - len(decided)} more rows: --format markdown" in "\n".join(printed(screen(30)))
     assert_fits(printed(screen(300)))
 
 
@@ -331,10 +331,10 @@ def test_what_is_left_out_is_counted() -> None:
         Block(f"{at} against b", (row(f"level{at}", "worse", "20% slower"),), ("a", "b"), SCALE)
         for at in range(30)
     )
-    lines = printed(OneScreen("Which?", "", "", blocks, ()))
+    lines = printed(OneScreen("Which?", "", blocks, ()))
     assert_fits(lines)
     shown = sum("level" in line for line in lines)
-    assert f"{30 - shown} more rows: --full" in "\n".join(lines)
+    assert f"{30 - shown} more rows: --format markdown" in "\n".join(lines)
 
 
 def test_a_bar_has_its_ends_its_estimate_and_equal_speed() -> None:

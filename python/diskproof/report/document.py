@@ -171,12 +171,12 @@ class Section:
 class Document:
     """A report."""
 
-    name: str
-    """What it is of: a study, a profile."""
     heading: str
     lead: tuple[Paragraph, ...]
     """What was tested, and what names mean."""
     sections: tuple[Section, ...]
+    name: str = ""
+    """What it is of: a study, a profile."""
     answer: str = ""
     """The whole answer in a sentence."""
     beside: tuple[tuple[str, str], ...] = ()

@@ -116,12 +116,12 @@ class OneScreen:
     question: str
     facts: str
     """What was tested, and how much of the run there is."""
-    answer: str
-    """One sentence."""
     blocks: tuple[Block, ...]
     lines: tuple[tuple[str, str], ...]
     """A word or two, and what to know: what holds it back, what to do, the gravest warning."""
-    whole: str = "--full"
+    answer: str = ""
+    """One sentence."""
+    whole: str = "--format markdown"
     """The option that shows all of it."""
     rest: tuple[Section, ...] = ()
     """What no screen has room for: Markdown folds it, a page has it below."""
@@ -130,7 +130,6 @@ class OneScreen:
         """Return it as a document: its rows as tables, then the rest."""
         tables = tuple(one.table() for one in self.blocks if one.rows)
         return Document(
-            name="",
             heading=self.question,
             lead=(Paragraph(self.facts),),
             answer=self.answer,

@@ -38,11 +38,9 @@ def compose(advice: Advice) -> OneScreen:
     return OneScreen(
         f"Disks for {_figures(advice.target)}",
         SHORT,
-        "",
         (_rows(shown),),
         tuple((lead, text) for lead, text in lines if text),
-        "--format markdown",
-        (
+        rest=(
             Section("What can be bought", (_rows(known).table(),) if known != shown else ()),
             Section("What the intervals hold for", (Paragraph(HOW),)),
         ),

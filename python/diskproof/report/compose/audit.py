@@ -15,8 +15,6 @@ LEGEND = (
     "concluded from them may not hold. A note explains, and is no failure."
 )
 
-NOTHING_FAILED = "No check failed."
-
 TONES: dict[Severity, tuple[str, Tone]] = {
     "invalid": ("x", "alarm"),
     "warning": ("!", "warning"),
@@ -49,9 +47,9 @@ def compose(audit: AuditAnswer) -> OneScreen:
     return OneScreen(
         "Audit",
         f"{audited.summary(audit)}.",
-        "" if found else NOTHING_FAILED,
         (),
         tuple(lines),
+        answer="" if found else "No check failed.",
         rest=(
             Section("", (Items(tuple(map(_verdict, verdicts))),)),
             Section("Not read", (Items(tuple(Item(why, "x", tone="alarm") for why in audit.refused)),)),

@@ -25,7 +25,6 @@ def compose(clone: Clone) -> Document:
     nothing = Paragraph("Nothing was held back: there are too few figures, so nothing shows how good it is.")
     warnings = Items(tuple(Item(one.text, tone="warning") for one in clone.notes))
     return Document(
-        name="",
         heading=f"{clone.device_file}: {clone.title}",
         lead=(Paragraph(f"kind: {clone.kind}"),),
         sections=(

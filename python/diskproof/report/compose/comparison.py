@@ -38,10 +38,8 @@ def compose(comparison: Comparison) -> OneScreen:
     return OneScreen(
         question=f"{b} against {a}",
         facts=_compared(comparison),
-        answer="",
         blocks=(_cells(comparison), _cuts(comparison)),
         lines=tuple((lead, text) for lead, text in lines if text),
-        whole="--format markdown",
         rest=(
             Section("", explained(named)),
             Section("Cuts", (Paragraph(CUTS_NOTE), Items(barred)) if comparison.cuts else ()),
@@ -186,8 +184,6 @@ def trend(found: Trend) -> OneScreen:
     return OneScreen(
         question=f"{count(len(found.steps) + 1, 'run')} of {first.a.study}, each against {first.a.label}",
         facts=f"{count(len(every), 'cell')}.",
-        answer="",
         blocks=tuple(blocks),
         lines=(("Else changed", listed(list(changed))),) if changed else (),
-        whole="--format markdown",
     )

@@ -28,7 +28,6 @@ def compose(facts: dict[str, Any]) -> Document:
     lead.append(f"kind: {facts['kind']}; capacity: {size(facts['capacity_bytes'])}")
     lead.append(f"properties: {'; '.join(properties(facts))}")
     return Document(
-        name="",
         heading=facts["title"],
         lead=tuple(map(Paragraph, lead)),
         sections=(Section("", (parameters(facts["device"]),)), Section("", (published(facts["published"]),))),

@@ -210,10 +210,8 @@ def here(curves: Sequence[Curve], mark: Mark) -> Document:
     ends = " and ".join(shown(FLUSH, point.value) for point in (curves[0].points[0], curves[0].points[-1]))
     beyond = "" if over else f", which is not between the ends of the curve, {ends}"
     return Document(
-        name="",
         heading="You are here",
         lead=(Paragraph(f"{said}{beyond}."),),
-        answer="",
         sections=(Section("", tables if over else ()),),
     )
 

@@ -26,6 +26,7 @@ def run(analysis: Analysis) -> OneScreen:
         answer=answer(analysis),
         blocks=tuple(blocks),
         lines=lines(analysis, "! " if is_weak else ""),
+        whole="--full",
     )
 
 

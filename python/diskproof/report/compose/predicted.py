@@ -54,11 +54,9 @@ def compose(found: Predictions) -> OneScreen:
     return OneScreen(
         f"Predictions from the run of `{found.run}`",
         SHORT,
-        "",
         tuple(blocks),
         tuple((lead, text) for lead, text in lines if text),
-        "--format markdown",
-        (Section("What the intervals hold for", (Paragraph(HOW),)),),
+        rest=(Section("What the intervals hold for", (Paragraph(HOW),)),),
     )
 
 
