@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, OperationFigure, ReplayAnswer, StatementVerdict
 from diskproof.report.compose.rows import tpcc
-from diskproof.report.compose.tables import cells_table, figures, levels, noted, shown_factors, table
+from diskproof.report.compose.tables import cells_table, figures, noted, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import extrapolated, with_bounds
@@ -117,9 +117,9 @@ def _statements(analysis: Analysis) -> Table:
     rows = sorted(analysis.statements, key=lambda row: row.outcome == "inconclusive" and not row.plans)
     rows = rows[:MOST_STATEMENTS]
     differ = any(row.plans for row in rows)
-    return table(
+    return cells_table(
+        analysis,
         rows,
-        *levels(shown_factors(analysis)),
         ("Against", lambda row: row.baseline.level(row.factor)),
         ("Statement", lambda row: row.statement),
         (figures("Time"), lambda row: f"{row.share:.0%}"),

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.document import Column, Paragraph, Section, Table
-from diskproof.results.factor import CutFactor, Factor
+from diskproof.results.factor import CutFactor
 from diskproof.results.plan import Cell
 
 Row = TypeVar("Row")
@@ -41,8 +41,11 @@ def cells_table(
     *columns: tuple[Column | str, Callable[[CellRow], str]],
     label: str = "",
 ) -> Table:
-    """Return a table of what is said of cells, with the levels that tell the cells apart before it."""
-    heads = levels(shown_factors(analysis))
+    """Return a table of what is said of cells, with the levels that tell the cells apart before it.
+
+    Storage alone is before it if there is a single cell.
+    """
+    heads = levels(analysis.varying or ["storage"])
     return table(rows, *heads, *columns, label=label, heads=len(heads))
 
 
@@ -72,8 +75,3 @@ def _level(factor: CutFactor, row: OfCell) -> str:
 def factor_column(factor: CutFactor) -> Column:
     """Return the column of a factor's levels."""
     return Column(factor.capitalize(), figures=factor in {"clients", "memory"})
-
-
-def shown_factors(analysis: Analysis) -> tuple[Factor, ...]:
-    """Return the factors that tell the cells apart; storage alone if there is a single cell."""
-    return tuple(analysis.varying) or ("storage",)
