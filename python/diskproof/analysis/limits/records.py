@@ -27,15 +27,16 @@ class Signal(Record):
 
 
 PartName = Literal[
-    "CPU",
-    "waiting for a CPU",
     "log flush",
     "data reads",
     "page writes",
     "locks",
+    "CPU",
+    "waiting for a CPU",
     "load generator",
     "network",
 ]
+"""In the order in which they are shown: what is waited for, then what is computed."""
 
 
 class Part(Record):

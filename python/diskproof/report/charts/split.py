@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.records import CellLimit, Split
+from diskproof.analysis.limits.records import CellLimit
 from diskproof.report.charts import parts
 from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
@@ -58,14 +58,12 @@ def time_split(analysis: Analysis) -> Figure | None:
     panel = parts.stacked_panel(
         "", said.split_title(analysis), rows, "split", parts.layer("bar", bars, size=13, yOffset=9, opacity=1)
     )
+    caption = (
+        "The parts of the mean time, over all clients and valid trials. Grey: what no part explains. Where "
+        "parts overlap, they add up to more than it takes."
+    )
     keys = tuple(Key(name, colour=ink) for name, ink in present_colours.items())
-    return Figure("split", said.split_title(analysis), CAPTION, (panel,), keys)
-
-
-CAPTION = (
-    "The parts of the mean time, over all clients and valid trials. Grey: what no part explains. Where parts "
-    "overlap, they add up to more than it takes."
-)
+    return Figure("split", said.split_title(analysis), caption, (panel,), keys)
 
 
 def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]:
@@ -79,8 +77,10 @@ def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]
         "name": f"{cell_words(cell.cell, analysis.varying)}: {milliseconds(split.latency_us)} ms{over}",
         "split": said.main_parts(split),
     }
-    at_us = 0.0
-    for name, time_us in _in_order(split):
+    at_us, by_name = 0.0, dict(said.parts(split))
+    for name in COLOUR_OF_PART:
+        if (time_us := by_name.get(name, 0.0)) <= 0:
+            continue
         share = f", {share_of(time_us / split.latency_us)}" if split.latency_us > 0 else ""
         yield {
             **identity,
@@ -90,9 +90,3 @@ def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]
             "shown": f"{name} {milliseconds(time_us)} ms{share}",
         }
         at_us += time_us
-
-
-def _in_order(split: Split) -> list[tuple[str, float]]:
-    """Return the parts that a bar can show, in the order of the colours."""
-    names = list(COLOUR_OF_PART)
-    return sorted((one for one in said.parts(split) if one[1] > 0), key=lambda one: names.index(one[0]))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, PartName, Split
@@ -19,17 +19,7 @@ NOT_ESTABLISHED = "not established"
 
 UNEXPLAINED = "unexplained"
 
-PARTS: tuple[PartName, ...] = (
-    "log flush",
-    "data reads",
-    "page writes",
-    "locks",
-    "CPU",
-    "waiting for a CPU",
-    "load generator",
-    "network",
-)
-"""In the order in which they are shown: what is waited for, then what is computed."""
+PARTS: tuple[PartName, ...] = get_args(PartName)
 
 ROUNDING = 1e-6
 """Of a latency: parts that differ from it by less add up to it."""
@@ -116,10 +106,9 @@ def _largest_part(split: Split | None) -> tuple[Limit, float] | None:
     """Return the limit whose parts take most time, and their share; None if that is little or not known."""
     shares = dict(_shares(split))
     shares["CPU"] = shares.get("CPU", 0.0) + shares.pop("waiting for a CPU", 0.0)
-    name = max(shares, key=shares.__getitem__)
-    return next(
-        ((one, shares[name]) for one in IN_WORDS if one == name and shares[name] >= LEAST_SHARE), None
-    )
+    largest = max(shares, key=shares.__getitem__)
+    share = shares[largest]
+    return next(((one, share) for one in IN_WORDS if one == largest and share >= LEAST_SHARE), None)
 
 
 def _shares(split: Split | None) -> list[tuple[str, float]]:
