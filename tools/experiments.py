@@ -371,10 +371,7 @@ def figures(analysis: Analysis) -> Iterator[Figure]:
     if split := time_split(analysis):
         yield split
     if "clients" in analysis.varying:
-        for measure in (cells.THROUGHPUT, cells.REQUESTS, cells.SECONDS):
-            figure = cells.throughput(analysis, measure)
-            if figure and len(figure.panels) <= MOST_PANELS:
-                yield figure
+        yield from (one for one in cells.throughput(analysis) if len(one.panels) <= MOST_PANELS)
 
 
 if __name__ == "__main__":

@@ -86,8 +86,7 @@ def test_a_legend_names_what_is_drawn_alone(make_run: MakeRun) -> None:
     died = Finding(check="server", severity="invalid", message="ended by signal 9")
     trials = [change(trial, findings=[died] if "/disk/" in trial.cell else []) for trial in make_trials(plan)]
     _, analysis = make_run(plan, trials)
-    figure = cells.throughput(analysis)
-    assert figure
+    [figure] = cells.throughput(analysis)
     assert [key.words for key in figure.keys] == [
         "dram = main memory",
         "safest = commits wait for the disk",
@@ -133,8 +132,7 @@ def test_an_axis_is_logarithmic_only_where_the_span_demands_it() -> None:
 
 def test_still_pictures(quickstart: Run) -> None:
     _, analysis = quickstart
-    figure = cells.throughput(analysis)
-    assert figure
+    [figure] = cells.throughput(analysis)
     picture = still.png(figure)
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 10_000

@@ -33,8 +33,6 @@ def _answers(analysis: Analysis) -> list[Figure]:
         time_split(analysis) if analysis.plan.asks == "limits" else None,
         dials.curve(analysis),
         cuts.speed_against_loss(analysis),
-        cells.throughput(analysis),
-        cells.throughput(analysis, cells.REQUESTS),
-        cells.throughput(analysis, cells.SECONDS),
+        *cells.throughput(analysis),
     )
     return [*filter(None, found)]

@@ -98,11 +98,9 @@ def _panel(
 def _point(safety: Safety, answer: CutAnswer, speed: Interval, encoding: Encoding, most: float) -> Row:
     assert answer.lost is not None
     cell = answer.cell
+    name = ", ".join(cell.level(level) for level in levels_shown(cells_of(safety)))
     return {
-        "cell": cell.id,
-        "name": ", ".join(cell.level(level) for level in levels_shown(cells_of(safety))),
-        "colour": cell.level(encoding.colour),
-        **({"shape": cell.level(encoding.shape)} if encoding.shape else {}),
+        **parts.identity(cell, name, encoding),
         "speed": speed.estimate,
         "low": speed.low,
         "high": speed.high,

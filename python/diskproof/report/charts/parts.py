@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.analysis.answers import Analysis
 from diskproof.report.charts.style import Encoding
 from diskproof.report.compose.names import in_short
-from diskproof.report.compose.verdict_words import cell_words, subject
+from diskproof.report.compose.verdict_words import subject
 from diskproof.report.document import Key, Panel
-from diskproof.results.plan import NO_LEVEL
+from diskproof.results.plan import NO_LEVEL, Cell
 
 LOG_SPAN = 12
 """From this ratio of the largest to the smallest figure on, an axis is logarithmic: on a linear one the
@@ -38,24 +38,18 @@ def keys(analysis: Analysis, encoding: Encoding, panels: Sequence[Panel]) -> tup
         for level, colour in encoding.colours.items()
         if level in drawn
     ]
-    if not encoding.shape:
-        return tuple(colours)
     shapes = [
         Key(in_short(analysis, subject(encoding.shape, level)), dash=dash, shape=shape)
         for level, (shape, dash) in encoding.shapes.items()
-        if level in drawn
+        if encoding.shape and level in drawn
     ]
     return (*colours, *shapes)
 
 
-def identity(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
+def identity(cell: Cell, name: str, encoding: Encoding) -> Row:
     """Return the fields that say which cell a row belongs to and how it is drawn."""
-    row = {
-        "cell": answer.cell.id,
-        "name": cell_words(answer.cell, analysis.varying),
-        "colour": answer.cell.level(encoding.colour),
-    }
-    return {**row, "shape": answer.cell.level(encoding.shape)} if encoding.shape else row
+    row = {"cell": cell.id, "name": name, "colour": cell.level(encoding.colour)}
+    return {**row, "shape": cell.level(encoding.shape)} if encoding.shape else row
 
 
 # ---------------------------------------------------------------- panels and layers

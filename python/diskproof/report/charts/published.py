@@ -28,8 +28,8 @@ COLOUR_OF_FATE = {AGREES: COLOURS[0], DIFFERS: COLOURS[1], OPEN: INVALID_COLOUR}
 
 def ratios(analysis: Analysis) -> Figure | None:
     """Return each ratio as published and as measured, a panel a published table, on one logarithmic scale."""
-    shown = [(group.in_short(), _drawn(group.in_short())) for group in groups(analysis) if group.ratios]
-    drawn = [(group, rows) for group, rows in shown if rows]
+    shown = map(Group.in_short, groups(analysis))
+    drawn = [(group, rows) for group in shown if (rows := _drawn(group))]
     if not drawn:
         return None
     scale = _scale([row for _, rows in drawn for row in rows])
