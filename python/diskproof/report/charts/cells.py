@@ -1,4 +1,4 @@
-"""Charts of cells: throughput, latency."""
+"""Charts of cells: what they are judged by."""
 
 from collections.abc import Iterator, Sequence
 

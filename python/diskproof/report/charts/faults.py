@@ -38,11 +38,11 @@ def over_time(analysis: Analysis) -> Figure | None:
 
 
 def _lines(safety: Safety, answer: CutAnswer) -> Iterator[Row]:
-    plain = faults.without(faults.worst_of_cells(safety), answer.cell)
-    for level, met in ((WITH, answer.faulted), (WITHOUT, plain)):
-        for number, rate in enumerate(met.course if met else ()):
-            assert met is not None
-            yield {"level": level, "t": round((number + 0.5) * met.bin_s, 3), "v": float(f"{rate:.4g}")}
+    both = {WITH: answer.faulted, WITHOUT: faults.without(safety, answer.cell)}
+    for level, met in both.items():
+        if met:
+            for number, rate in enumerate(met.course):
+                yield {"level": level, "t": round((number + 0.5) * met.bin_s, 3), "v": float(f"{rate:.4g}")}
 
 
 def _windows(safety: Safety, answer: CutAnswer) -> Iterator[Row]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.safety.shapes import CutAnswer, Faulted, Safety
 from diskproof.report.compose import cut_words
+from diskproof.report.document import Tone
 from diskproof.report.one_screen import Block, Row
 from diskproof.results.factor import CutFactor
 from diskproof.results.fault import NO_FAULT
@@ -19,6 +20,9 @@ MOST_NAMED = 3
 ONLY_TIME = ("stall", "slow")
 """Kinds that take time and nothing else."""
 
+Met = tuple[CutAnswer, Faulted]
+"""What became of a cell, and what its tries met."""
+
 
 def varying(safety: Safety) -> list[CutFactor]:
     """Return what tells the cells apart, as far as what stands before does not; the fault always does."""
@@ -33,27 +37,25 @@ def varying(safety: Safety) -> list[CutFactor]:
 
 def name(safety: Safety, cell: Cell) -> str:
     """Return a cell's name: ``sqlite with write``, ``postgresql with stalls, 8 clients``."""
-    own = [one for one in varying(safety) if one not in ("fault", "clients")]
-    words = " ".join(cell.level(one) for one in own)
-    many = f", {numbers.count(cell.clients, 'client')}" if "clients" in varying(safety) else ""
+    factors = varying(safety)
+    words = " ".join(cell.level(one) for one in factors if one not in ("fault", "clients"))
+    many = f", {numbers.count(cell.clients, 'client')}" if "clients" in factors else ""
     return f"{words} with {cell.fault}".strip() + many
 
 
-def worst_of_cells(safety: Safety) -> list[tuple[CutAnswer, Faulted]]:
+def worst_of_cells(safety: Safety) -> list[Met]:
     """Return of each cell the way of dying with most that was unnoticed, then with most harm, then hits."""
     met = [(one, one.faulted) for one in safety.answers if one.faulted]
-    of_cells = grouped(met, lambda one: one[0].cell.id).values()
     return [
         max(ways, key=lambda one: (one[1].unnoticed, one[0].gone, one[0].harmed, one[1].hit or 0))
-        for ways in of_cells
+        for ways in grouped(met, lambda one: one[0].cell.id).values()
     ]
 
 
 def answer(safety: Safety) -> str:
     """Return what came of the faults in a few sentences."""
-    every = worst_of_cells(safety)
     # A fault that hit nothing proves nothing; a loss beside it counts all the same.
-    told = [one for one in every if one[1].hit != 0 or one[0].harmed]
+    told = [one for one in worst_of_cells(safety) if one[1].hit != 0 or one[0].harmed]
     faulty = [one for one in told if one[0].cell.fault != NO_FAULT]
     if not faulty:
         return "No try with a fault tells anything yet."
@@ -65,26 +67,22 @@ def answer(safety: Safety) -> str:
         f"Lost or wrong, and unnoticed: {_named(safety, quiet)}.": quiet,
         f"Lost or damaged, and reported: {_named(safety, loud)}.": loud,
         f"{kept} of {settings} with a fault kept every commit.": kept,
-        _time(safety, every, faulty): only_time(safety),
+        _time(safety, faulty): only_time(safety),
     }
     return " ".join(text for text, applies in said.items() if applies)
 
 
-def _named(safety: Safety, some: Sequence[tuple[CutAnswer, Faulted]]) -> str:
+def _named(safety: Safety, some: Sequence[Met]) -> str:
     named = [
         f"{name(safety, one.cell)} ({met.unnoticed or one.harmed} of {one.telling})" for one, met in some
     ]
     return numbers.listed(named, MOST_NAMED)
 
 
-def _time(
-    safety: Safety,
-    every: Sequence[tuple[CutAnswer, Faulted]],
-    faulty: Sequence[tuple[CutAnswer, Faulted]],
-) -> str:
+def _time(safety: Safety, faulty: Sequence[Met]) -> str:
     """Return the longest silence, and the least that is left of the throughput."""
     slowest, most = max(faulty, key=lambda one: one[1].silent_s.worst)
-    left = [(share, one) for one, met in faulty if (share := _left(every, one.cell, met)) is not None]
+    left = [(share, one) for one, met in faulty if (share := _left(safety, one.cell, met)) is not None]
     silence = f"{cut_words.seconds(most.silent_s.worst)} ({name(safety, slowest.cell)})"
     said = f"The longest silence was {silence}."
     if left:
@@ -98,16 +96,17 @@ def only_time(safety: Safety) -> bool:
     return all(one.kind in ONLY_TIME for one in safety.faults.values())
 
 
-def _left(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell, met: Faulted) -> float | None:
+def _left(safety: Safety, cell: Cell, met: Faulted) -> float | None:
     """Return the share of the commits that a fault leaves; None if it is not known."""
-    base = without(every, cell)
+    base = without(safety, cell)
     return met.commits_per_s / base.commits_per_s if base and base.commits_per_s else None
 
 
-def without(every: Sequence[tuple[CutAnswer, Faulted]], cell: Cell) -> Faulted | None:
+def without(safety: Safety, cell: Cell) -> Faulted | None:
     """Return what the same cell without a fault met."""
     wanted = cell.model_copy(update={"id": "", "fault": NO_FAULT})
-    return next((met for one, met in every if one.cell.model_copy(update={"id": ""}) == wanted), None)
+    met = worst_of_cells(safety)
+    return next((found for one, found in met if one.cell.model_copy(update={"id": ""}) == wanted), None)
 
 
 def rows(safety: Safety) -> Iterator[Block]:
@@ -117,27 +116,22 @@ def rows(safety: Safety) -> Iterator[Block]:
         return
     shown = [one for one in every if one[0].cell.fault != NO_FAULT] if only_time(safety) else every
     factors = varying(safety)
-    made = [
-        Row(
-            tuple(one.cell.level(factor) for factor in factors),
-            tone="alarm" if faulted.unnoticed else "worse" if one.harmed else "plain",
-            figures=_figures(safety, every, one, faulted),
-        )
-        for one, faulted in shown
-    ]
     in_time = ("of the commits", "commits/s", "silent", "lost or wrong")
     columns = in_time if only_time(safety) else ("lost or wrong", "silent", "reported by", "commits/s")
+    made = []
+    for one, met in shown:
+        left = _left(safety, one.cell, met)
+        figures = {
+            "of the commits": numbers.NOT_OBSERVED if left is None else f"{left:.0%}",
+            "lost or wrong": _harm(one, met),
+            "silent": _silent(met),
+            "reported by": _told(one, met),
+            "commits/s": f"{met.commits_per_s:,.0f}",
+        }
+        levels = tuple(one.cell.level(factor) for factor in factors)
+        tone: Tone = "alarm" if met.unnoticed else "worse" if one.harmed else "plain"
+        made.append(Row(levels, tone=tone, figures=tuple(figures[column] for column in columns)))
     yield Block("after the fault", tuple(made), columns)
-
-
-def _figures(
-    safety: Safety, every: Sequence[tuple[CutAnswer, Faulted]], one: CutAnswer, met: Faulted
-) -> tuple[str, ...]:
-    commits, silent = f"{met.commits_per_s:,.0f}", _silent(met)
-    if not only_time(safety):
-        return _harm(one, met), silent, _told(one, met), commits
-    left = _left(every, one.cell, met)
-    return numbers.NOT_OBSERVED if left is None else f"{left:.0%}", commits, silent, _harm(one, met)
 
 
 def _harm(one: CutAnswer, faulted: Faulted) -> str:
