@@ -296,14 +296,6 @@ _KEPT: dict[Keep, str] = {
 }
 
 
-def progress(safety: Safety) -> str:
-    """Return how far a campaign got: ``118 of 120 cuts, 115 valid``."""
-    text = f"{safety.made:,} of {count(safety.planned, 'cut')}"
-    if not safety.made:
-        return f"{text} made"
-    return f"{text}, all valid" if safety.telling == safety.made else f"{text}, {safety.telling:,} valid"
-
-
 def method(crash: Cuts) -> Iterator[tuple[str, str]]:
     """Yield the facts of how the cuts were made."""
     clients = subjects("clients", [str(one) for one in sorted({cell.clients for cell in crash.cells})])

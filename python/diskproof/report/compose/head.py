@@ -1,7 +1,7 @@
 """The head of a report: what a run is, how much of it there is, how it was made."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import cut_words, names
+from diskproof.report.compose import names
 from diskproof.report.document import Paragraph, Section
 from diskproof.results.plan import Phases, Plan
 from diskproof.wording.numbers import count, duration, listed
@@ -60,23 +60,28 @@ def moment(iso_time: str) -> str:
 
 def progress(analysis: Analysis) -> str:
     """Return how much of the run there is: ``40 of 40 trials, 39 valid; 118 of 120 cuts, all valid``."""
-    if analysis.plan.imported:
+    plan, safety = analysis.plan, analysis.safety
+    if plan.imported:
         results = count(analysis.trials_run, "result")
-        return f"{results}, {_valid(analysis)}"
-    parts = [speed_progress(analysis)] if has_speed(analysis.plan) else []
-    return "; ".join([*parts, *([cut_words.progress(analysis.safety)] if analysis.safety else [])])
+        return f"{results}, {_valid(analysis.trials_valid, analysis.trials_run)}"
+    parts = [speed_progress(analysis)] if has_speed(plan) else []
+    parts += [_so_far(safety.made, safety.planned, "cut", safety.telling)] if safety else []
+    return "; ".join(parts)
 
 
 def speed_progress(analysis: Analysis) -> str:
     """Return how many trials were run and are valid: ``40 of 40 trials, 39 valid``."""
-    text = f"{analysis.trials_run:,} of {count(len(analysis.plan.trials), 'trial')}"
-    return f"{text}, {_valid(analysis)}" if analysis.trials_run else f"{text} run"
+    return _so_far(analysis.trials_run, len(analysis.plan.trials), "trial", analysis.trials_valid)
 
 
-def _valid(analysis: Analysis) -> str:
-    if analysis.trials_valid == analysis.trials_run:
+def _so_far(made: int, planned: int, noun: str, valid: int) -> str:
+    return f"{made:,} of {count(planned, noun)}{f', {_valid(valid, made)}' if made else ''}"
+
+
+def _valid(valid: int, made: int) -> str:
+    if valid == made:
         return "all valid"
-    return f"{analysis.trials_valid:,} valid" if analysis.trials_valid else "none valid"
+    return f"{valid:,} valid" if valid else "none valid"
 
 
 # ---------------------------------------------------------------- its shape
@@ -96,7 +101,10 @@ def measured_for(plan: Plan) -> str:
     most, *others = (
         (_measured(phases), workloads) for phases, workloads in plan.workloads_by_phases().items()
     )
-    return "; ".join([most[0], *(f"{_named(workloads)} {measured}" for measured, workloads in others)])
+    of_others = (
+        f"{listed([f'`{one}`' for one in workloads], 3)} {measured}" for measured, workloads in others
+    )
+    return "; ".join([most[0], *of_others])
 
 
 def blocks(plan: Plan) -> str:
@@ -109,10 +117,6 @@ def blocks(plan: Plan) -> str:
 def _measured(phases: Phases) -> str:
     warm_up = f" after {duration(phases.warm_up_s)} of warm-up" if phases.warm_up_s else ", no warm-up"
     return f"{duration(phases.measure_s)} measured{warm_up}"
-
-
-def _named(workloads: list[str]) -> str:
-    return listed([f"`{workload}`" for workload in workloads], 3)
 
 
 def left_out(plan: Plan) -> str:
@@ -148,13 +152,9 @@ def _one_line(text: str) -> str:
 def prose(plan: Plan) -> Section:
     """Return what the study's author wrote before the run: what was expected, and how to read it."""
     texts = (("Expected before the run", plan.expectation), ("How to read it", plan.analysis))
-    said = (Paragraph(one, lead) for lead, text in texts for one in paragraphs(text))
-    return Section("Notes of the study's author, not results", tuple(said))
-
-
-def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text, each on one line."""
-    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+    parts = ((lead, " ".join(part.split())) for lead, text in texts for part in text.split("\n\n"))
+    said = tuple(Paragraph(part, lead) for lead, part in parts if part)
+    return Section("Notes of the study's author, not results", said)
 
 
 def work(plan: Plan) -> str:
