@@ -8,7 +8,7 @@ from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.dials import Curve, Need, figure_at
 from diskproof.report.compose import verdict_words
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Document, Figure, Paragraph, Section, Table
+from diskproof.report.document import Document, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate
 from diskproof.report.one_screen import Block, Row, absolute_scale
 from diskproof.results.dial import FLUSH, DialPoint, Mark
@@ -167,41 +167,34 @@ def _enough(curve: Curve, need: Need) -> str:
     return shown(curve.key, need.value)
 
 
-def section(analysis: Analysis, drawn: Sequence[Figure]) -> Section:
-    """Return the curves as tables."""
+def section(analysis: Analysis) -> Section:
+    """Return the curves as tables; an empty section if no property of a disk varies."""
     parts = [one.table() for one in (*map(_points, analysis.curves), *_needs(analysis.curves))]
-    return Section("The curve", (*drawn, *parts, *places(analysis.curves, analysis.marks)), "curve", "Curve")
+    return Section("The curve", (*parts, places(analysis.curves, analysis.marks)), "curve", "Curve")
 
 
-def places(curves: Sequence[Curve], marks: Sequence[Mark]) -> tuple[Table, ...]:
-    """Return where disks lie on curves over the time of a flush, with the throughput there; or nothing."""
+def places(curves: Sequence[Curve], marks: Sequence[Mark]) -> Table:
+    """Return a row a disk that lies on curves over the time of a flush: the throughput there."""
     over = [curve for curve in curves if curve.key == FLUSH]
     on = [mark for mark in marks if any(figure_at(curve, mark.value) for curve in over)]
-    if not on:
-        return ()
-    columns = [(figures(held(curve) or unit_of(curve)), partial(_throughput, curve)) for curve in over]
-    return (
-        table(
-            sorted(on, key=lambda mark: mark.value),
-            ("disk", lambda mark: mark.name),
-            (figures("flush"), lambda mark: shown(FLUSH, mark.value)),
-            *columns,
-            label="Where disks lie on the curve, by interpolation",
-        ),
+    return table(
+        sorted(on, key=lambda mark: mark.value),
+        ("disk", lambda mark: mark.name),
+        (figures("flush"), lambda mark: shown(FLUSH, mark.value)),
+        *((figures(held(curve) or unit_of(curve)), partial(_throughput, curve)) for curve in over),
+        label="Where disks lie on the curve, by interpolation",
     )
 
 
 def here(curves: Sequence[Curve], mark: Mark) -> Document:
     """Return where one disk lies on a run's curves: you are here."""
-    over = [(curve, found) for curve in curves if (found := figure_at(curve, mark.value))]
-    tables = (
-        table(
-            over,
-            ("curve", lambda one: held(one[0]) or one[0].dial),
-            (figures(unit_of(curves[0])), lambda one: estimate(one[1])),
-            (figures("interval"), lambda one: bounds(one[1])),
-            label="This disk on the curves, by interpolation",
-        ),
+    over = [(curve, figure) for curve in curves if (figure := figure_at(curve, mark.value))]
+    found = table(
+        over,
+        ("curve", lambda one: held(one[0]) or one[0].dial),
+        (figures(unit_of(curves[0])), lambda one: estimate(one[1])),
+        (figures("interval"), lambda one: bounds(one[1])),
+        label="This disk on the curves, by interpolation",
     )
     if mark.value <= 0:
         said = f"A synced write on {mark.name} is quicker than one on {curves[0].device} without any flush"
@@ -209,11 +202,7 @@ def here(curves: Sequence[Curve], mark: Mark) -> Document:
         said = f"A synced write on {mark.name} takes as long as with a flush of {shown(FLUSH, mark.value)}"
     ends = " and ".join(shown(FLUSH, point.value) for point in (curves[0].points[0], curves[0].points[-1]))
     beyond = "" if over else f", which is not between the ends of the curve, {ends}"
-    return Document(
-        heading="You are here",
-        lead=(Paragraph(f"{said}{beyond}."),),
-        sections=(Section("", tables if over else ()),),
-    )
+    return Document("You are here", (Paragraph(f"{said}{beyond}."),), (Section("", (found,)),))
 
 
 def _throughput(curve: Curve, mark: Mark) -> str:
