@@ -12,6 +12,7 @@ from diskproof.refusal import RefusalError, check_writable
 from diskproof.report import profile as told
 from diskproof.report.charts.profile import drawings
 from diskproof.report.compose import profile as tables
+from diskproof.report.write import terminal
 from diskproof.results.profile import (
     Pattern,
     Probe,
@@ -104,7 +105,7 @@ def test_tables_hold_every_cell(full: Profile) -> None:
 
 def test_a_screen_of_eighty_columns_holds_it(full: Profile) -> None:
     console = Console(width=80, record=True, file=Path("/dev/null").open("w"), highlight=False)  # noqa: SIM115
-    told.render(full, console)
+    terminal.write(tables.compose(full), console)
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= 80
     assert "! <b>bold</b> is not markup" in [line.rstrip() for line in lines]

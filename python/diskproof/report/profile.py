@@ -1,18 +1,10 @@
-"""A profile for a terminal, and as files: its record, the page, and the pictures."""
+"""A profile as files: its record, the page, and the pictures."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
-
 from diskproof.report.compose.profile import compose
-from diskproof.report.write import terminal
 from diskproof.results.profile import Profile, write_profile
-
-
-def render(profile: Profile, console: Console) -> None:
-    """Print the tables of a profile, and what must be known of it."""
-    terminal.write(compose(profile), console)
 
 
 def page(profile: Profile) -> str:

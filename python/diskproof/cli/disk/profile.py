@@ -20,6 +20,7 @@ from diskproof.profile.plan import FULL, QUICK
 from diskproof.refusal import RefusalError, check_writable
 from diskproof.report import profile as told
 from diskproof.report.compose.dials import here
+from diskproof.report.compose.profile import compose
 from diskproof.report.write import terminal
 from diskproof.results.dial import FLUSH, Mark
 from diskproof.results.profile import Profile, write_profile
@@ -79,7 +80,7 @@ def profile(
     if out:
         for path in told.write_all(out, measured):
             say(f"written: {path}")
-    told.render(measured, results)
+    terminal.write(compose(measured), results)
     if curves:
         say_where(curves, measured)
     return TRIAL_INVALID if late.invalid or any(cell.error for cell in measured.cells) else DONE

@@ -62,17 +62,14 @@ def reasons(one: Verdict | CellComparison) -> Iterator[str]:
     """Yield what must be known of a comparison besides its figures."""
     yield from (reason.text for reason in one.reasons)
     if isinstance(one, Verdict):
+        extrapolated = one.extrapolated
         if one.common_operations is not None:
             yield f"over the {numbers.count(one.common_operations, 'operation')} that both ran"
-        if one.extrapolated:
-            yield EXTRAPOLATED
     else:
+        extrapolated = one.a_extrapolated or one.b_extrapolated
         yield from (change.text for change in one.settings)
-        if one.a_extrapolated or one.b_extrapolated:
-            yield EXTRAPOLATED
-
-
-EXTRAPOLATED = "by partly extrapolated seconds"
+    if extrapolated:
+        yield "by partly extrapolated seconds"
 
 
 def conditions(held: Mapping[Factor, str]) -> str:
