@@ -2,14 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.safety.shapes import (
-    Cause,
-    ControlAnswer,
-    CutAnswer,
-    CutComparison,
-    Damage,
-    Safety,
-)
+from diskproof.analysis.safety.shapes import Cause, ControlAnswer, CutAnswer, CutComparison, Damage, Safety
 from diskproof.report.compose.verdict_words import subjects
 from diskproof.results.crash import Keep, Way
 from diskproof.results.cut import StatesSeen
@@ -264,9 +257,9 @@ def cuts(number: int) -> str:
     return count(number, "cut")
 
 
-def causes(found: Sequence[Cause], most: int = 3) -> str:
+def causes(found: Sequence[Cause]) -> str:
     """Return causes with how often each came: ``no commit was acknowledged (3)``."""
-    return listed([f"{one.why.text} ({one.cuts})" for one in found], most)
+    return listed([f"{one.why.text} ({one.cuts})" for one in found], 3)
 
 
 # ---------------------------------------------------------------- the campaign

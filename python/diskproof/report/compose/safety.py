@@ -3,13 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.safety.shapes import (
-    ControlOutcome,
-    CutAnswer,
-    DocumentedAnswer,
-    Safety,
-    Spread,
-)
+from diskproof.analysis.safety.shapes import ControlOutcome, CutAnswer, DocumentedAnswer, Safety
 from diskproof.analysis.safety.speed import cells_of, speeds_of
 from diskproof.analysis.safety.worst import worst_of_cells
 from diskproof.report.compose import cut_words as said
@@ -107,13 +101,9 @@ def rows(safety: Safety, answers: Sequence[CutAnswer]) -> Block:
     """
     factors, speeds = levels_shown([one.cell for one in answers]), speeds_of(safety)
     dying = {one.way for one in answers}
-
-    def speed(one: CutAnswer) -> str:
-        return estimate(speeds.get(one.cell.id))
-
     columns: dict[str, Callable[[CutAnswer], str]] = {
         "worst loss": worst_loss,
-        "commits/s": speed,
+        "commits/s": lambda one: estimate(speeds.get(one.cell.id)),
         **_COLUMNS,
     }
     known = {
@@ -176,8 +166,8 @@ def _binlog(answer: CutAnswer) -> str:
     return f"{answer.binlog.cuts_binlog_only}, {answer.binlog.cuts_engine_only}"
 
 
-def _median_s(spread: Spread | None) -> str:
-    return NOT_OBSERVED if spread is None else said.seconds(spread.median).removesuffix(" s")
+def _recovery_s(answer: CutAnswer) -> str:
+    return said.seconds(answer.recovery_s.median).removesuffix(" s") if answer.recovery_s else NOT_OBSERVED
 
 
 NOTHING = (NOT_OBSERVED, "none", "0, 0")
@@ -187,7 +177,7 @@ _COLUMNS: Mapping[str, Callable[[CutAnswer], str]] = {
     "most lost": lambda one: "all" if one.gone else _number(one.lost.worst if one.lost else None),
     "damage, by cuts": lambda one: said.kinds(one.damage) or "none",
     "binlog ahead, behind": _binlog,
-    "recovery s": lambda one: _median_s(one.recovery_s),
+    "recovery s": _recovery_s,
     "not telling, by cuts": lambda one: said.causes([*one.silent, *one.unfinished]) or "none",
 }
 
@@ -205,12 +195,7 @@ def documented(safety: Safety) -> Table:
         ("Documented", _says),
         ("Observed", lambda one: _observed(safety, one)),
         ("Outcome", lambda one: one.outcome),
-        (
-            "Source and note",
-            lambda one: "; ".join(
-                text.rstrip(".") for text in (one.documented.source, one.documented.note) if text
-            ),
-        ),
+        ("Source and note", _source),
         label="What documentation says, beside what was observed",
         heads=len(heads) + 1,
     )
@@ -221,6 +206,11 @@ def _says(answer: DocumentedAnswer) -> str:
     said_s = f", up to {within_s:g} s" if within_s is not None else ""
     late = f" ({allowed_s:.3g} s with a timer and two flushes)" if allowed_s is not None else ""
     return f"{answer.documented.says}{said_s}{late}"
+
+
+def _source(answer: DocumentedAnswer) -> str:
+    texts = (answer.documented.source, answer.documented.note)
+    return "; ".join(text.rstrip(".") for text in texts if text)
 
 
 def _observed(safety: Safety, one: DocumentedAnswer) -> str:
