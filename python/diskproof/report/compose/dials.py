@@ -79,13 +79,15 @@ def blocks(analysis: Analysis, weak: Collection[str] = ()) -> Iterator[Block]:
 
 def _many(curves: Sequence[Curve]) -> Block:
     """Return many curves as figures, a row a curve and a column a value."""
-    values = sorted({point.value for curve in curves for point in curve.points})
-    rows = []
-    for curve in curves:
-        known = {point.value: estimate(point.figure) for point in curve.points}
-        rows.append(Row((held(curve),), figures=tuple(known.get(value, "") for value in values)))
     key = curves[0].key
-    title = f"{title_of(key)}; {unit_of(curves[0])}"
+    known = [(held(one), {point.value: estimate(point.figure) for point in one.points}) for one in curves]
+    return _by_value(f"{title_of(key)}; {unit_of(curves[0])}", key, known)
+
+
+def _by_value(title: str, key: str, known: Sequence[tuple[str, Mapping[float, str]]]) -> Block:
+    """Return named rows with a column for each value of a property that one of them has."""
+    values = sorted({value for _, figures in known for value in figures})
+    rows = (Row((name,), figures=tuple(by.get(value, "") for value in values)) for name, by in known)
     return Block(title, tuple(rows), tuple(shown(key, value) for value in values))
 
 
@@ -96,13 +98,11 @@ def ratios(analysis: Analysis, found: Sequence[Verdict]) -> Iterator[Block]:
     alike = grouped(points, lambda one: (one[0].factor, one[0].level, one[0].baseline, one[1].dial))
     for pair in alike.values():
         key = next(iter(pair[0][1].values))
-        values = sorted({point.values[key] for _, point in pair})
-        rows = []
-        for condition, some in grouped(pair, _condition).items():
-            at = {point.values[key]: _ratio(one) for one, point in some}
-            rows.append(Row((condition,), figures=tuple(at.get(value, "") for value in values)))
-        columns = tuple(shown(key, value) for value in values)
-        yield Block(f"{verdict_words.against(pair[0][0])}, ratio", tuple(rows), columns)
+        known = [
+            (condition, {point.values[key]: _ratio(one) for one, point in some})
+            for condition, some in grouped(pair, _condition).items()
+        ]
+        yield _by_value(f"{verdict_words.against(pair[0][0])}, ratio", key, known)
 
 
 def _ratio(one: Verdict) -> str:
