@@ -63,9 +63,7 @@ class Verdict:
 
 def verdicts(audit: AuditAnswer) -> list[Verdict]:
     """Return what is said of the subjects: of results that support the same beside their figures once."""
-    groups: dict[object, list[SubjectAnswer]] = {}
-    for at, one in enumerate(audit.subjects):
-        groups.setdefault((one.uses, mark(one)) if one.uses else at, []).append(one)
+    groups = grouped(audit.subjects, lambda one: (one.uses, mark(one)) if one.uses else id(one))
     return [
         Verdict(tuple(all_of), all_of[0].verdict.text if len(all_of) == 1 else f"{EACH}{all_of[0].uses.text}")
         for all_of in groups.values()
