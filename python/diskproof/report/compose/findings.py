@@ -31,17 +31,17 @@ def section(analysis: Analysis) -> Section:
 
 def items(found: Sequence[tuple[Finding, str]]) -> Items:
     """Return findings with their places as a list."""
-    return Items(tuple(_item(finding, where) for finding, where in found))
-
-
-def _item(finding: Finding, where: str) -> Item:
-    remedy = (Paragraph(finding.remedy.text, lead="Remedy"),) if finding.remedy else ()
-    return Item(
-        finding.message.text,
-        lead=finding.severity,
-        name=f"{finding.check} ({where})",
-        tone=TONES[finding.severity],
-        lines=remedy,
+    return Items(
+        tuple(
+            Item(
+                finding.message.text,
+                lead=finding.severity,
+                name=f"{finding.check} ({where})",
+                tone=TONES[finding.severity],
+                lines=(Paragraph(finding.remedy.text, lead="Remedy"),) if finding.remedy else (),
+            )
+            for finding, where in found
+        )
     )
 
 

@@ -13,16 +13,15 @@ from diskproof.results.profile import ProfileMachine
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, duration, percent, size
 
-NO_MACHINE = "The run ended before the facts of the machine were collected."
-NO_MACHINE_IMPORTED = "Nothing is known of the machine: imported results do not describe it."
-
 
 def section(analysis: Analysis) -> Section:
     """Return the facts of the machine, or why there are none."""
     facts = analysis.machine
     blocks: tuple[Paragraph | Section, ...]
-    if facts is None:
-        blocks = (Paragraph(NO_MACHINE_IMPORTED if analysis.plan.imported else NO_MACHINE),)
+    if facts is None and analysis.plan.imported:
+        blocks = (Paragraph("Nothing is known of the machine: imported results do not describe it."),)
+    elif facts is None:
+        blocks = (Paragraph("The run ended before the facts of the machine were collected."),)
     else:
         hosts = {f"Host {name}": one for name, one in facts.others.items()} or {"": facts}
         blocks = (

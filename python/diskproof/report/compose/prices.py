@@ -10,8 +10,6 @@ from diskproof.report.document import Block, Paragraph, Section, Table
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import NOT_OBSERVED, listed, number, significant
 
-NOT_COMPARABLE = "not comparable"
-
 
 def section(analysis: Analysis) -> Section:
     """Return the part about prices; an empty one if the study gives none."""
@@ -21,7 +19,8 @@ def section(analysis: Analysis) -> Section:
     blocks: list[Block | Section] = [Paragraph(note(prices)), storage_prices(prices)]
     speeds = speed_prices(analysis, prices)
     if speeds.rows:
-        blocks += [Paragraph(_speed_note(prices)), speeds]
+        per = f"{priced(prices)} per 1,000/s: the price over thousands of transactions per second."
+        blocks += [Paragraph(f"{per} Intervals are inverted from the throughput's."), speeds]
     return Section("Price of the storage", tuple(blocks), anchor="price", contents="Price")
 
 
@@ -36,13 +35,6 @@ def note(prices: Prices) -> str:
         f"price is {what[prices.basis]}. A GB is 10^9 bytes, as sold, of the devices that hold the data."
     )
     return f"{said} No price is given for {listed(prices.unpriced)}." if prices.unpriced else said
-
-
-def _speed_note(prices: Prices) -> str:
-    return (
-        f"{priced(prices)} per 1,000/s: the price over thousands of transactions per second. Intervals "
-        "are inverted from the throughput's."
-    )
 
 
 # ---------------------------------------------------------------- tables
@@ -70,7 +62,7 @@ def speed_prices(analysis: Analysis, prices: Prices) -> Table:
         (figures("Transactions/s"), lambda row: number(row.speed.estimate)),
         (
             figures(f"{heading} per 1,000/s"),
-            lambda row: NOT_COMPARABLE if row.bars else quotient(row.per_1000_per_s),
+            lambda row: "not comparable" if row.bars else quotient(row.per_1000_per_s),
         ),
         label="What the speed of every cell costs to buy",
     )

@@ -105,11 +105,10 @@ def _streams(
 def facts(profile: Profile) -> Table:
     """Return a row a fact of what was measured and on which machine."""
     place, device = profile.place, profile.place.device
-    cache = device.write_cache if device else None
     rows = (
         ("Worked on", place.path),
         ("Mount options", place.mount_options or NOT_OBSERVED),
-        ("Write cache", cache or NOT_OBSERVED),
+        ("Write cache", (device.write_cache if device else None) or NOT_OBSERVED),
         ("Scheduler", (device.scheduler if device else None) or NOT_OBSERVED),
         *host_facts(profile.machine),
     )

@@ -30,8 +30,6 @@ MEASURES: dict[PublishedMeasure, str] = {
     "latency_p95_ms": "p95 ms",
 }
 
-MARKS: tuple[Mark, ...] = get_args(Mark)
-
 MOST_NAMED = 3
 """Rows that a reason names before it counts the rest."""
 
@@ -156,7 +154,7 @@ def summary(analysis: Analysis) -> str:
     counts = Counter(row.mark for row in rows)
     if not rows:
         return "no ratio was published"
-    said = ", ".join(f"{mark} {counts[mark]}" for mark in MARKS if counts[mark])
+    said = ", ".join(f"{mark} {counts[mark]}" for mark in get_args(Mark) if counts[mark])
     return f"{count(len(rows), 'published ratio')}: {said}"
 
 

@@ -133,10 +133,7 @@ def asset(name: str, package: str = "diskproof.report") -> str:
 @cache
 def policy() -> str:
     """Return a report's Content-Security-Policy: its own script alone may run, and nothing may be fetched."""
-    digest = _digest(_script(asset("page.js")))
+    script = hashlib.sha256(_script(asset("page.js")).encode())
+    digest = base64.b64encode(script.digest()).decode()
     scripts_and_styles = f"script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
     return f"default-src 'none'; {scripts_and_styles}; base-uri 'none'; form-action 'none'"
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
