@@ -1,8 +1,9 @@
 """One screen in the characters of a terminal: at most 24 lines of 80 columns."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from rich.console import Console
 from rich.text import Text
@@ -40,8 +41,8 @@ LEAST_OF_ROWS = 9
 HELD = "\ue000"
 """A blank at which no line may end, while lines are made: rich ends them at no-break spaces, too."""
 
-UNICODE, ASCII = "├─┤●┊", "|-|o:"
-"""The low end, the bar, the high end, the estimate, equal speed."""
+UNICODE, ASCII = "├─┤●┊┼", "|-|o:+"
+"""The low end, the bar, the high end, the estimate, equal speed, and a bar that crosses it."""
 
 
 def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None:
@@ -187,13 +188,11 @@ class Columns:
 def _columns(blocks: Sequence[Block], width: int) -> Columns:
     """Return the columns of blocks; too many lose last figures, then letters of levels."""
     rows = [row for block in blocks for row in block.rows]
-    depth = max((len(row.levels) for row in rows), default=0)
-    most = MOST_LEVEL if depth > 1 else 2 * MOST_LEVEL
-    levels = [min(_widest(at, (row.levels for row in rows)), most) for at in range(depth)]
+    whole = _widths([row.levels for row in rows])
+    levels = [min(wide, MOST_LEVEL if whole[1:] else 2 * MOST_LEVEL) for wide in whole]
     said = max((len(row.said) + 2 * row.is_weak for row in rows), default=0)
     number = max((len(row.figures) for row in rows), default=0)
-    texts = [*(block.columns for block in blocks), *(row.figures for row in rows)]
-    figures = [_widest(at, texts) for at in range(number)]
+    figures = _widths([*(block.columns for block in blocks), *(row.figures for row in rows)])[:number]
     shown = [(block.interval, row.interval) for block in blocks for row in block.rows if row.interval]
     interval = max((len(one) for both in shown for one in both), default=0)
     made = Columns(tuple(levels), said + GAP * bool(interval), interval, 0, tuple(figures))
@@ -211,8 +210,8 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     return replace(made, bar=bar, interval=made.interval + gap, said=made.said + GAP - gap)
 
 
-def _widest(at: int, texts: Iterable[Sequence[str]]) -> int:
-    return max((len(some[at]) for some in texts if len(some) > at), default=0)
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
 
 
 def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
@@ -233,19 +232,17 @@ def _drawn(blocks: Sequence[Block], width: int, signs: str) -> Iterator[Text]:
 
 
 def _title(block: Block, columns: Columns, width: int, *, shows_scale: bool) -> Text:
-    title = Text(f"{_short(block.title, width):<{columns.left}}", style="bold")
-    at = columns.left - columns.interval
-    if columns.interval and len(block.title) < at and any(row.interval for row in block.rows):
-        title = Text.assemble(
-            (f"{block.title:<{at}}", "bold"), (f"{block.interval:<{columns.interval}}", "dim")
-        )
+    before, figures = columns.left - columns.interval, columns.left + columns.bar
+    title = Text.assemble((f"{_short(block.title, width):<{before}}", "bold"))
+    if columns.interval and len(block.title) < before and any(row.interval for row in block.rows):
+        title.append(f"{block.interval:<{columns.interval}}", "dim")
+    title.append(" " * (columns.left - len(title)))
     if block.scale and shows_scale:
-        title.append(Text(_ticks(block.scale, columns.bar), style="dim"))
-    before_figures = columns.left + columns.bar
-    title.append(" " * max(before_figures - len(title), 0))
-    if len(title) <= before_figures and any(row.figures for row in block.rows):
+        title.append(_ticks(block.scale, columns.bar), "dim")
+    title.append(" " * (figures - len(title)))
+    if len(title) <= figures and any(row.figures for row in block.rows):
         for column, wide in zip(block.columns, columns.figures, strict=False):
-            title.append(Text(f"{'':{GAP}}{_short(column, wide):>{wide}}", style="dim"))
+            title.append(f"{'':{GAP}}{_short(column, wide):>{wide}}", "dim")
     title.rstrip()
     return title
 
@@ -295,7 +292,7 @@ def _bar(row: Row, scale: Scale, width: int, signs: str) -> str:
             if last > first:
                 cells[first], cells[last] = signs[0], signs[2]
             if scale.middle is not None and first < (at := place(scale, scale.middle, width)) < last:
-                cells[at] = "┼" if signs is UNICODE else "+"
+                cells[at] = signs[5]
         cells[place(scale, bar.estimate, width)] = signs[3]
     return "".join(cells)
 
