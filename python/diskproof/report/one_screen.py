@@ -66,29 +66,17 @@ class Block:
 
     def table(self) -> Table:
         """Return the rows as a table, which has their intervals in words as well."""
-        depth, width = (
-            max((len(entries) for entries in some), default=0)
-            for some in ([row.levels for row in self.rows], [row.figures for row in self.rows])
-        )
+        depth = max((len(row.levels) for row in self.rows), default=0)
+        width = max((len(row.figures) for row in self.rows), default=0)
         said, interval = any(row.said for row in self.rows), any(row.interval for row in self.rows)
         titles = [self.title, *[""] * (depth - 1), *[""] * said, *[self.interval] * interval]
-        figures = _padded(self.columns, width)
-        return Table(
-            (*map(Column, titles), *(Column(title, figures=True) for title in figures)),
-            tuple(
-                (
-                    *_padded(row.levels, depth),
-                    *[row.said] * said,
-                    *[row.interval] * interval,
-                    *_padded(row.figures, width),
-                )
-                for row in self.rows
-            ),
-            self.title,
-            depth,
-            self.scale,
-            tuple(row.bar for row in self.rows),
-        )
+        rows = []
+        for row in self.rows:
+            results = [*[row.said] * said, *[row.interval] * interval]
+            rows.append((*_padded(row.levels, depth), *results, *_padded(row.figures, width)))
+        figures = (Column(title, figures=True) for title in _padded(self.columns, width))
+        bars = tuple(row.bar for row in self.rows)
+        return Table((*map(Column, titles), *figures), tuple(rows), self.title, depth, self.scale, bars)
 
 
 def _padded(entries: Sequence[str], width: int) -> tuple[str, ...]:

@@ -58,7 +58,4 @@ def _first(
     preferred: Sequence[Factor], varying: Sequence[Factor], levels: dict[Factor, list[str]], most: int
 ) -> Factor | None:
     """Return the first preferred factor that varies and has no more levels than can be told apart."""
-    for factor in preferred:
-        if factor in varying and len(levels[factor]) <= most:
-            return factor
-    return None
+    return next((one for one in preferred if one in varying and len(levels[one]) <= most), None)

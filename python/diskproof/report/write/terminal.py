@@ -103,9 +103,7 @@ def _item(item: Item, console: Console) -> Text:
     tone = STYLES[item.tone]
     body = Text.assemble((item.lead, tone), (" " if item.name else ": ") if item.lead else "")
     body.append(marked(": ".join(filter(None, (item.name, item.text)))))
-    for line in item.lines:
-        body.append("\n")
-        body.append(_paragraph(line))
+    body = Text("\n").join([body, *map(_paragraph, item.lines)])
     lines = body.wrap(console, max(console.width - 2, 1))
     return Text.assemble((f"{item.mark} ", tone), Text("\n  ").join(lines))
 
