@@ -32,43 +32,45 @@ def ratios(analysis: Analysis) -> Figure | None:
     drawn = [(group, rows) for group in shown if (rows := _drawn(group))]
     if not drawn:
         return None
-    scale = _scale([row for _, rows in drawn for row in rows])
+    scale = _scale([pair for _, rows in drawn for pair in rows])
     panels = tuple(_ratio_panel(group, rows, scale) for group, rows in drawn)
     caption = (
         "How many times as fast the first is as the second: hollow as it was published, solid as it was "
         f"measured, with its {confidence(analysis)} interval. The axis is logarithmic; what was not measured "
         "is left out."
     )
-    present = {FATES[row.mark] for _, rows in drawn for row in rows}
+    present = {FATES[row.mark] for _, rows in drawn for row, _ in rows}
     legend_keys = tuple(Key(fate, colour=ink) for fate, ink in COLOUR_OF_FATE.items() if fate in present)
     return Figure("published", "Ratios as published and as measured", caption, panels, legend_keys)
 
 
-def _drawn(group: Group) -> list[BesideRatio]:
-    return [row for row in group.ratios if row.measured and row.mark in FATES]
+def _drawn(group: Group) -> list[tuple[BesideRatio, Interval]]:
+    return [(row, row.measured) for row in group.ratios if row.measured and row.mark in FATES]
 
 
-def _scale(rows: Sequence[BesideRatio]) -> tuple[float, float]:
+def _scale(rows: Sequence[tuple[BesideRatio, Interval]]) -> tuple[float, float]:
     """Return the scale that shows all ratios and 1; longer intervals are cut off at its ends."""
-    middle = [1.0, *(row.published.ratio for row in rows), *(_of(row).estimate for row in rows)]
+    middle = [1.0, *(one for row, measured in rows for one in (row.published.ratio, measured.estimate))]
     return min(middle) / 1.5, max(middle) * 1.5
 
 
-def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, float]) -> Panel:
+def _ratio_panel(
+    group: Group, rows: Sequence[tuple[BesideRatio, Interval]], scale: tuple[float, float]
+) -> Panel:
     data: list[Row] = [
         {
             "cell": f"{index}",
             "name": group.name(row),
             "published": row.published.ratio,
-            "measured": _of(row).estimate,
-            "low": parts.within(_of(row).low, scale),
-            "high": parts.within(_of(row).high, scale),
+            "measured": measured.estimate,
+            "low": parts.within(measured.low, scale),
+            "high": parts.within(measured.high, scale),
             "fate": FATES[row.mark],
             "first": index == 0,
             "shown": f"published {number(row.published.ratio)}, measured "
-            f"{with_bounds(row.measured)}{extrapolated(row.extrapolated)}: {row.mark}",
+            f"{with_bounds(measured)}{extrapolated(row.extrapolated)}: {row.mark}",
         }
-        for index, row in enumerate(rows)
+        for index, (row, measured) in enumerate(rows)
     ]
     shown = parts.tooltip("shown")
     span, title = Span(*scale, log=True), "ratio of speeds"
@@ -76,7 +78,7 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
         "x": span.channel("published", title, format="~g", orient=parts.orient(data))
     }
     coloured = published | {"color": parts.looks("fate", COLOUR_OF_FATE)}
-    measured = coloured | {"x": parts.figures("measured", scale=span.scale)}
+    solid = coloured | {"x": parts.figures("measured", scale=span.scale)}
     way = published | {"x2": {"field": "measured"}}
     return parts.stacked_panel(
         group.title,
@@ -87,10 +89,5 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
         parts.layer("rule", way, strokeWidth=1.5, strokeDash=[2, 2], opacity=0.6, yOffset=8),
         parts.level_intervals(coloured, span.scale, strokeWidth=4, opacity=0.45),
         parts.points(coloured | shown, size=70, filled=False, strokeWidth=2, yOffset=8),
-        parts.points(measured | shown, size=70, yOffset=8),
+        parts.points(solid | shown, size=70, yOffset=8),
     )
-
-
-def _of(row: BesideRatio) -> Interval:
-    assert row.measured is not None
-    return row.measured
