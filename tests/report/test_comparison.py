@@ -73,6 +73,7 @@ def test_rows_have_the_results_and_lines_what_to_know() -> None:
     assert said["Else changed"] == "kernel: 6.1.0-31-amd64 before, 6.12.1 now"
     assert said["To do"].startswith("Measure again with one of the changes undone")
     assert said["Compared"].startswith("2 cells of `quickstart`; main: bench1, 2026-03-14 09:")
+    assert "; main: 2026-03-14 09:" in compose(change(made, a__host=None)).facts
 
 
 def test_a_variable_with_another_value_is_a_change() -> None:

@@ -146,9 +146,9 @@ def _compared(comparison: Comparison) -> str:
         if ids
     ]
     runs = [
-        f"{run.label}: {', '.join(facts)}"
+        f"{run.label}: {facts}"
         for run in (a, b)
-        if (facts := [run.host or "", moment(run.started_at) if run.started_at else ""]) != ["", ""]
+        if (facts := ", ".join(filter(None, (run.host, run.started_at and moment(run.started_at)))))
     ]
     return f"{'; '.join([*cells, *runs, *only])}."
 
