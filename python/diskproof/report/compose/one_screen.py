@@ -66,14 +66,11 @@ def lines(analysis: Analysis, mark: str = "") -> tuple[tuple[str, str], ...]:
     ]
     busy = next((one.in_short for _, one in warned if one.finding.check == host_busy.name), "")
     first, *rest = how_sure(analysis).split("; ")  # what took CPU time is lost after the others
+    limits, known = ("Not answered", open_limits) if is_of_limits(analysis) else ("Held back by", held_back)
     found = (
         ("ALARM", _alarm(analysis.safety)),
         ("How sure", "; ".join(filter(None, (first, busy, *rest)))),
-        *(
-            [("Not answered", open_limits(analysis))]
-            if is_of_limits(analysis)
-            else [("Held back by", held_back(analysis))]
-        ),
+        (limits, known(analysis)),
         ("Price", prices.in_short(analysis)),
         *to_do.first(analysis),
         ("Beware", _beware(analysis, [one for one in warned if one[1].finding.check != host_busy.name])),
