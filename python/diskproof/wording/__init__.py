@@ -322,11 +322,9 @@ def _number(value: Value) -> float:
 
 
 def _value(given: Item | float | Sequence[Item | float]) -> Value:
-    return (
-        tuple(map(_item, given))
-        if isinstance(given, Sequence) and not isinstance(given, str)
-        else _item(given)
-    )
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return _item(given)
+    return tuple(map(_item, given))
 
 
 def _item(given: Item | float) -> Item:
