@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Ranking, Verdict
 from diskproof.analysis.asked import asked, on_dials
-from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.limits.records import Limits
 from diskproof.analysis.limits.records import Outcome as Proven
 from diskproof.analysis.so_far import PairSoFar
 from diskproof.audit.run import ENOUGH_BLOCKS
@@ -66,12 +66,11 @@ MOST_TICKS = 5
 
 def blocks(analysis: Analysis, weak: Collection[str]) -> list[Block]:
     """Return what is compared; rows about the cells `weak` have a mark, unless all rows would."""
-    limits = analysis.limits.cells if analysis.limits else []
-    safety = analysis.safety
+    safety, limits = analysis.safety, analysis.limits
     found = list(on_screen(safety)) if safety else []
     # Rows of cuts have the speed of their level.
     if not safety or len(safety.speeds) < len(analysis.cells) or not found:
-        found += [_limits(analysis, limits)] if is_of_limits(analysis) else _speed(analysis, weak)
+        found += [_limits(analysis, limits)] if limits and is_of_limits(analysis) else _speed(analysis, weak)
     found += tpcc(analysis)
     if all(row.is_weak for one in found for row in one.rows):  # a mark on all of them tells nothing apart
         return [replace(one, rows=tuple(replace(row, is_weak=False) for row in one.rows)) for one in found]
@@ -222,11 +221,11 @@ def how_much_slower(ratios: Sequence[float]) -> str:
     return verdict_words.amount(*ratios) if max(ratios) < 1 else f"up to {verdict_words.amount(min(ratios))}"
 
 
-def _limits(analysis: Analysis, limits: Sequence[CellLimit]) -> Block:
+def _limits(analysis: Analysis, limits: Limits) -> Block:
     """Return what holds each cell back, its share of a transaction, and what a proof made of it."""
-    proofs = {one.cell: one for one in (analysis.limits.proofs if analysis.limits else [])}
+    proofs = {one.cell: one for one in limits.proofs}
     rows = []
-    for one in limits:
+    for one in limits.cells:
         share, proof = one.share_of_time, proofs.get(one.cell.id)
         figures = [numbers.whole_percent(share) if share else ""]
         tone: Tone = "plain" if one.limit else "open"

@@ -32,12 +32,13 @@ def section(analysis: Analysis) -> Section:
     safety = analysis.safety
     if safety is None:
         return Section("", ())
-    nothing: list[PageBlock | Section] = [Paragraph("No cut has been made yet. Continue with `--resume`.")]
-    blocks = _blocks(safety) if safety.made else nothing
-    return Section("Safety", tuple(blocks), anchor="safety", contents="Safety")
+    return Section("Safety", tuple(_blocks(safety)), anchor="safety", contents="Safety")
 
 
 def _blocks(safety: Safety) -> Iterator[PageBlock | Section]:
+    if not safety.made:
+        yield Paragraph("No cut has been made yet. Continue with `--resume`.")
+        return
     if safety.faults:
         yield from (one.table() for one in faults.rows(safety))
     for way in ways(safety):

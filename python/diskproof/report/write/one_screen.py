@@ -57,7 +57,7 @@ def write(screen: OneScreen, console: Console, last: Sequence[str] = ()) -> None
         console.print(Text(text, style="dim"), soft_wrap=True)
 
 
-def lines(screen: OneScreen, width: int = WIDTH, height: int = HEIGHT, signs: str = UNICODE) -> list[Text]:
+def lines(screen: OneScreen, width: int, height: int, signs: str) -> list[Text]:
     """Return the lines of a screen; rows that find no room are counted."""
     question = _wrapped(screen.question, width, "bold")[:2]
     whole = [one.for_screen() for one in screen.blocks if one.rows]
