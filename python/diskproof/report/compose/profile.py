@@ -5,19 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from diskproof.report.compose.head import moment
 from diskproof.report.compose.machine import facts_table, host_facts
 from diskproof.report.compose.tables import figures, table
-from diskproof.report.document import Block, Column, Document, Figure, Item, Items, Paragraph, Section, Table
+from diskproof.report.document import Column, Document, Figure, Item, Items, Paragraph, Section, Table
 from diskproof.results.profile import DOUBTFUL, Pattern, Probe, Profile, ProfileCell, ProfilePlace, Stream
 from diskproof.wording import numbers
 from diskproof.wording.numbers import NOT_OBSERVED, duration, milliseconds, number, size
 
-NOTHING_DRAWN = "There is nothing to draw: no cell that a chart shows was measured."
 
-
-def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document:
+def compose(profile: Profile, drawn: Sequence[Figure] = ()) -> Document:
     """Return what a profile says; figures are shown on a page alone."""
     notes = Items(tuple(Item(note.text, tone="warning") for note in profile.notes))
     lies = lies_on(profile.place)
-    nothing: tuple[Block, ...] = (Paragraph(NOTHING_DRAWN),)
     return Document(
         name="profile",
         heading=f"{profile.place.kind} {profile.place.name}",
@@ -25,7 +22,7 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
         lead=(Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}."),),
         sections=(
             Section("Read this first", (notes,), anchor="notes"),
-            Section("Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts"),
+            Section("Charts", tuple(drawn), anchor="charts", contents="Charts"),
             Section("Figures", (cells(profile), flushes(profile)), anchor="figures", contents="Figures"),
             Section("Place and machine", (facts(profile),), anchor="place", contents="Place"),
         ),
