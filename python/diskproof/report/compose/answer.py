@@ -21,6 +21,7 @@ from diskproof.report.compose import cut_words, dials, faults, limits_words, ver
 from diskproof.report.compose.names import is_given
 from diskproof.report.compose.verdict_words import conditions
 from diskproof.report.intervals import confidence
+from diskproof.stats.boxes import boxes
 from diskproof.stats.grouping import grouped
 from diskproof.stats.intervals import Interval, over_conditions
 from diskproof.wording import numbers
@@ -126,23 +127,22 @@ def _largest(analysis: Analysis) -> str:
 
 
 def _ratios(some: Sequence[Verdict]) -> list[float]:
-    ratios = [one.ratio for one in some if one.ratio]
-    return [one.estimate for one in ([over_conditions(ratios)] if _overlap(some) else ratios)]
+    return [one.estimate for one in _said_once([one.ratio for one in some if one.ratio])]
 
 
 def _are_two(most: Sequence[Verdict]) -> bool:
     """Report whether these are two comparisons with different results that one level tells apart."""
-    return len(most) == 2 and len(_differing(*most)) == 1 and not _overlap(most)
+    ratios = [one.ratio for one in most if one.ratio]
+    return len(most) == 2 and len(_differing(*most)) == 1 and len(_said_once(ratios)) > 1
 
 
-def _overlap(most: Sequence[Verdict]) -> bool:
-    """Report whether results have one figure, or two whose intervals overlap: their names say little."""
-    ratios = sorted((one.ratio for one in most if one.ratio), key=lambda ratio: ratio.estimate)
+def _said_once(ratios: Sequence[Interval]) -> Sequence[Interval]:
+    """Return one for ratios that have one figure, or two whose intervals overlap: their names say little."""
     said = {verdict_words.amount(one.estimate) for one in ratios}
-    if len(said) < 2:
-        return bool(said)
-    high, low = ratios[0].high, ratios[-1].low
-    return len(ratios) == 2 and high is not None and low is not None and low <= high
+    first, last = (choose(ratios, key=lambda one: one.estimate, default=None) for choose in (min, max))
+    if len(said) == 2 == len(ratios) and first and last and first.high and last.low:
+        return [over_conditions(ratios)] if last.low <= first.high else ratios
+    return [over_conditions(ratios)] if len(said) == 1 else ratios
 
 
 def _loads(some: Sequence[Verdict]) -> str:
@@ -187,7 +187,8 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     base, faster = faster_than_whole(safety)
     gained = ""
     if base:
-        ratios, beside = [ratio.estimate for ratio, _ in faster], [other for _, other in faster]
+        ratios = [one.estimate for one in _said_once([ratio for ratio, _ in faster])]
+        beside = [other for _, other in faster]
         named = numbers.listed([f"`{one.cell.tuning}`" for one in beside], MOST_KEPT)
         was = "was" if len(beside) == 1 else "were"
         gained = f"; {named} {was} {verdict_words.amount(*ratios, each=len(ratios) <= MOST_KEPT)}"
@@ -246,14 +247,14 @@ def _of_limits(analysis: Analysis) -> str:
     cells = _limit_cells(analysis)
     named = [one for one in cells if one.limit]
     many = f"{len(named)} of {numbers.count(len(cells), 'case')} answered"
-    said = f": the database is held back by {_limits(analysis, _alike_limits(analysis, named))}"
+    said = f": the database is held back by {'; '.join(_limits(analysis, _alike_limits(analysis, named)))}"
     return f"{many}{said if named else ''}."
 
 
 def held_back(analysis: Analysis) -> str:
     """Return what holds cells back, with its share of the time; empty if nothing was counted.
 
-    ``redo log flushes on disk at safest (79% of time); probably the CPUs on dram (90%)``.
+    ``redo log flushes on disk at safest (79% of time); probably the CPUs elsewhere``.
     """
     cells = _limit_cells(analysis)
     groups, unknown = _alike_limits(analysis, cells), [one for one in cells if not limits_words.held_by(one)]
@@ -261,12 +262,12 @@ def held_back(analysis: Analysis) -> str:
     untimed = sorted(
         {cell.storage for cell in analysis.plan.every_cell} - {one.cell.storage for one in cells}
     )
-    found = (
-        _limits(analysis, groups),
-        f"{limits_words.NOT_ESTABLISHED}{where}" if unknown else "",
-        f"unknown on {numbers.listed(untimed)}" if groups and untimed else "",
-    )
-    return "; ".join(filter(None, found))
+    said = _limits(analysis, groups, elsewhere=not untimed)
+    if unknown:
+        said.insert(len(said) - (ELSEWHERE in "".join(said[-1:])), f"{limits_words.NOT_ESTABLISHED}{where}")
+    if groups and untimed:
+        said.append(f"unknown on {numbers.listed(untimed)}")
+    return "; ".join(said)
 
 
 Alike = list[tuple[CellLimit, limits_words.Held]]
@@ -281,7 +282,11 @@ def _alike_limits(analysis: Analysis, some: Sequence[CellLimit]) -> list[Alike]:
     return [*grouped(known, lambda one: (one[1].limit, one[1].words)).values()]
 
 
-def _limits(analysis: Analysis, groups: Sequence[Alike]) -> str:
+ELSEWHERE = " elsewhere"
+
+
+def _limits(analysis: Analysis, groups: Sequence[Alike], *, elsewhere: bool = False) -> list[str]:
+    """Return each limit with its places; of a last one with several of them, that it is `elsewhere`."""
     every = len(_limit_cells(analysis))
     # Two instruments confirm a limit.
     likely = [any(one.limit is None for one, _ in alike) for alike in groups]
@@ -289,12 +294,15 @@ def _limits(analysis: Analysis, groups: Sequence[Alike]) -> str:
     unit = " of time"
     for alike, is_likely in zip(groups, likely, strict=True):
         probably = "probably " if is_likely and not (said and all(likely)) else ""
-        where = _places(analysis, [one for one, _ in alike]) if len(alike) < every else ""
+        cells = [one for one, _ in alike]
+        where = _places(analysis, cells) if len(cells) < every else ""
+        if elsewhere and said and alike is groups[-1] and _are_scattered(analysis, cells):
+            where = ELSEWHERE
         shares = [held.share for _, held in alike if held.share and not is_likely]
         noted = f" ({limits_words.percents(min(shares), max(shares))}{unit})" if shares else ""
         said.append(f"{probably}{alike[0][1].words}{where}{noted}")
         unit = "" if shares else unit
-    return "; ".join(said)
+    return said
 
 
 def _limit_cells(analysis: Analysis) -> list[CellLimit]:
@@ -303,11 +311,15 @@ def _limit_cells(analysis: Analysis) -> list[CellLimit]:
 
 def _places(analysis: Analysis, some: Sequence[CellLimit]) -> str:
     """Return where some of the limits are: `` on disk at safest``."""
+    return verdict_words.places(_levels(analysis, some), _levels(analysis, _limit_cells(analysis)), "cases")
 
-    def held(of: Sequence[CellLimit]) -> list[verdict_words.Levels]:
-        return [{factor: one.cell.level(factor) for factor in analysis.varying} for one in of]
 
-    return verdict_words.places(held(some), held(_limit_cells(analysis)), "cases")
+def _are_scattered(analysis: Analysis, some: Sequence[CellLimit]) -> bool:
+    return len(boxes(_levels(analysis, some), _levels(analysis, _limit_cells(analysis)))) > 1
+
+
+def _levels(analysis: Analysis, of: Sequence[CellLimit]) -> list[verdict_words.Levels]:
+    return [{factor: one.cell.level(factor) for factor in analysis.varying} for one in of]
 
 
 def open_limits(analysis: Analysis) -> str:
@@ -366,8 +378,7 @@ def _ends(analysis: Analysis) -> str:
     are_two = _are_two(most)
     times = size_of(by_size[0 if are_two else -1]) >= verdict_words.TIMES_FROM
     shown = ratios if are_two else [one.ratio for one in (by_size[0], by_size[-1]) if one.ratio]
-    if _overlap(most):
-        shown = [over_conditions(ratios)]
+    shown = _said_once(ratios)[:1] if len(_said_once(ratios)) == 1 else shown
     rest = otherwise_measured(analysis, most)[:1]
     say = verdict_words.with_interval if len(shown) + len(rest) > 1 else verdict_words.interval
     ends = [say(most[0].outcome, one, times=times) for one in shown]
@@ -410,12 +421,16 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
             level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
             most = max(whole.values(), key=lambda share: share.high)
-            sure = f"with {numbers.percent(most.confidence)} confidence"
-            risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
-            said[0] = f"{level}: no loss in {many}, so {sure} {risk} lose something"
+            sure = f"{numbers.percent(most.confidence)} confidence"
+            risk = f"at most {cut_words.points(most.high)} lose something"
+            said[0] = f"{level} lost nothing in {many}, so {risk} ({sure})"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
-        known = [ratio.uncertainty for ratio, _ in faster if ratio.uncertainty is not None]
-        said.append(f"speed ratios to ±{numbers.whole_percent(max(known))}" if known else "")
+        gained = _said_once([ratio for ratio, _ in faster])
+        times = gained[-1].estimate >= verdict_words.TIMES_FROM
+        ends = [
+            verdict_words.with_interval("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])
+        ]
+        said.append(f"speed: {' to '.join(ends)} {'times' if times else 'faster'}" if all(ends) else "")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):

@@ -154,7 +154,7 @@ def _for_the_database(analysis: Analysis) -> Iterator[str]:
     speed = [*_speed(analysis)] if analysis.plan.crash is None else []
     if lying := _lying(analysis, servers):
         first, *settings = settings
-        yield f"{first.rstrip('.')}; check that your disk obeys flushes: {PROFILE}"
+        yield f"{first.rstrip('.')}; test your disk's flushes: {PROFILE}"
         yield f"use no {numbers.listed(lying)}: on it no setting helps."
     if (best := best_buy(analysis)) and analysis.prices and best.times <= 1:
         both = f"{priced(analysis.prices)} {money(best.amount)} instead of {money(best.amount_of_slower)}"
