@@ -22,7 +22,7 @@ from speed.programs import ProgramFailedError, need
 from speed.servers import mariadb_in_memory
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
-GROUPS = ("loading", "lightness", "agreement", "memory", "fence", "overhead")
+GROUPS = ("loading", "lightness", "scripts", "agreement", "memory", "fence", "overhead")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -65,13 +65,15 @@ def measure(size: Size, groups: list[str], failures: list[str]) -> Iterator[Row]
             failures.append(str(failure))
 
     need("sysbench", "mariadb-slap", "taskset")
-    if {"loading", "lightness", "memory", "fence"} & set(groups):
+    if {"loading", "lightness", "scripts", "memory", "fence"} & set(groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
             if "loading" in groups:
                 yield from begun(comparisons.loading(server, size))
             comparisons.load_tables(server, size.data)
             if "lightness" in groups:
                 yield from begun(comparisons.lightness(server, size))
+            if "scripts" in groups:
+                yield from begun(comparisons.scripts(server, size))
             if "memory" in groups:
                 yield from begun(comparisons.memory(server, size))
             if "fence" in groups:

@@ -11,11 +11,12 @@ from speed.programs import (
     COMPLEX,
     Shot,
     Tables,
+    bare,
+    in_lua,
     mysqlslap,
     our_pgbench,
     ours,
     pgbench,
-    point_selects_in_lua,
     slap,
     summary,
     sysbench,
@@ -24,8 +25,8 @@ from speed.programs import (
 )
 from speed.servers import Server, in_memory, mariadb_in_memory
 
-EVERY_QUERY_CHEAPER = Goal(at_most=0.60)
-CHEAPER = Goal(at_most=0.75)
+NEARLY_BARE = Goal(at_most=1.10)
+NO_DEARER = Goal(at_most=1.0)
 NO_SLOWER = Goal(at_least=1.0)
 AS_FAST = Goal(at_least=0.99)
 
@@ -112,13 +113,30 @@ def prepare(server: Server, data: Tables) -> list[str]:
 
 
 def lightness(server: Server, size: Size) -> Iterator[Row]:
-    """Compare throughput and what the client itself takes, both tools free to use every core."""
+    """Compare throughput and what the client itself takes, all tools free to use every core."""
     for clients in size.clients:
-        goal = EVERY_QUERY_CHEAPER if clients == 64 else CHEAPER
         shots = pairs_of(server, size, "point-select", "oltp_point_select", clients)
-        yield from lines("point-select", clients, shots, goal, NO_SLOWER)
+        yield from lines("point-select", clients, shots, NO_SLOWER)
+        pairs = alternate(
+            size.pairs,
+            lambda clients=clients: ours(server, size.data, "point-select", clients, size.seconds),
+            lambda clients=clients: bare(server, size.data, clients, size.seconds),
+        )
+        what = f"{_what('point-select', clients)}, peer: a bare loop"
+        yield _cost("point-select", what, pairs, NEARLY_BARE)
     shots = pairs_of(server, size, "read-write", "oltp_read_write", 64)
-    yield from lines("read-write", 64, shots, EVERY_QUERY_CHEAPER, None)
+    yield from lines("read-write", 64, shots, None)
+
+
+def scripts(server: Server, size: Size) -> Iterator[Row]:
+    """Compare what a script of sysbench's costs the client."""
+    for mix, script in (("read-write", "oltp_read_write"), ("point-select", "oltp_point_select")):
+        shots = alternate(
+            size.pairs,
+            lambda script=script: in_lua(server, size.data, script, 64, size.seconds),
+            lambda script=script: sysbench(server, size.data, script, 64, size.seconds),
+        )
+        yield _cost(mix, f"{script}.lua, 64 clients", shots, NO_DEARER)
 
 
 def pairs_of(
@@ -133,15 +151,23 @@ def pairs_of(
 
 
 def lines(
-    mix: str, clients: int, shots: list[tuple[Shot, Shot]], cpu: Goal, throughput: Goal | None
+    mix: str, clients: int, shots: list[tuple[Shot, Shot]], throughput: Goal | None
 ) -> Iterator[Row]:
     """Make the two lines of one comparison."""
-    what = f"{mix}, {clients} client{'s' if clients > 1 else ''}"
+    what = _what(mix, clients)
     rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
     yield row("throughput", what, "transactions/s", rates, throughput)
+    yield _cost(mix, what, shots, None)
+
+
+def _what(mix: str, clients: int) -> str:
+    return f"{mix}, {clients} client{'s' if clients > 1 else ''}"
+
+
+def _cost(mix: str, what: str, shots: list[tuple[Shot, Shot]], goal: Goal | None) -> Row:
     statements = STATEMENTS[mix]
-    costs = [(mine.client_cpu_us / statements, theirs.client_cpu_us / statements) for mine, theirs in shots]
-    yield row("client CPU", what, "us/query", costs, cpu)
+    costs = [(mine.client_cpu_us / statements, peer.client_cpu_us / statements) for mine, peer in shots]
+    return row("client CPU", what, "us/query", costs, goal)
 
 
 PGBENCH_SCALE = 10
@@ -204,11 +230,11 @@ def _of_pgbench(size: Size, server_cpu: int, client_cpu: int) -> Iterator[Row]:
 
 def fence(server: Server, size: Size) -> Iterator[Row]:
     """Compare a script in both fences with the same script, trusted: what is sent is the same."""
-    clients, what = 8, "a script, 8 clients"
+    script, clients, what = "oltp_point_select", 8, "a script, 8 clients"
     shots = alternate(
         size.agreement_pairs,
-        lambda: point_selects_in_lua(server, size.data, clients, size.seconds),
-        lambda: point_selects_in_lua(server, size.data, clients, size.seconds, "--trust-script"),
+        lambda: in_lua(server, size.data, script, clients, size.seconds),
+        lambda: in_lua(server, size.data, script, clients, size.seconds, ["--trust-script"]),
     )
     note = "the peer is the script with --trust-script"
     rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]

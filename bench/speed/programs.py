@@ -1,5 +1,6 @@
 """The load generators as programs: their arguments, what they print, what they cost."""
 
+import atexit
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +83,27 @@ def ours(  # what a person would type
     return Shot(end["transactions_per_s"], cpu_s / end["transactions"] * 1e6)
 
 
-def point_selects_in_lua(server: Server, data: Tables, clients: int, seconds: float, *more: str) -> Shot:
-    """Run sysbench's script of point selects once."""
-    argv = [str(load.program()), "run", "lua", "oltp_point_select.lua", "--url", server.url, "--json", *more]
+def bare(server: Server, data: Tables, clients: int, seconds: float) -> Shot:
+    """Run the least that a client can do once: point selects, each a write and a read, and no records."""
+    argv = [str(_bare()), str(server.socket), str(clients), str(seconds), str(data.tables), str(data.rows)]
+    said, cpu_s = timed(argv)
+    return Shot(int(said) / seconds, cpu_s / int(said) * 1e6)
+
+
+@cache
+def _bare() -> Path:
+    program = Path(tempfile.mkdtemp(prefix="diskproof-bench-")) / "bare"
+    atexit.register(shutil.rmtree, program.parent)
+    source = str(Path(__file__).with_name("bare.rs"))
+    timed(["rustc", "--edition", "2024", "-C", "opt-level=3", "-o", str(program), source])
+    return program
+
+
+def in_lua(
+    server: Server, data: Tables, script: str, clients: int, seconds: float, more: Sequence[str] = ()
+) -> Shot:
+    """Run one of sysbench's scripts once."""
+    argv = [str(load.program()), "run", "lua", f"{script}.lua", "--url", server.url, "--json", *more]
     argv += [f"-otables={data.tables}", f"-otable_size={data.rows}", "--distribution", "uniform"]
     said, cpu_s = timed([*argv, "--clients", str(clients), "--seconds", str(seconds)])
     end = summary(said)

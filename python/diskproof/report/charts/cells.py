@@ -10,6 +10,7 @@ from diskproof.report.compose.rows import UNITS
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, extrapolated, with_bounds
+from diskproof.results.factor import Factor
 from diskproof.results.plan import Metric
 from diskproof.stats.grouping import grouped
 from diskproof.wording.numbers import sentence_case
@@ -37,8 +38,10 @@ def throughput(analysis: Analysis) -> Iterator[Figure]:
 def _figure(analysis: Analysis, judged: Sequence[CellAnswer], metric: Metric) -> Figure:
     """Return the figures of cells, against clients if those vary."""
     encoding, measure, unit = encode(analysis.plan.cells), TITLES[metric], UNITS[metric]
+    # A name need not repeat what all these cells share.
+    apart = [one for one in analysis.varying if len({answer.cell.level(one) for answer in judged}) > 1]
     rows_by_panel = {
-        levels: [_row(analysis, one, encoding) for one in of_panel]
+        levels: [_row(one, apart, encoding) for one in of_panel]
         for levels, of_panel in grouped(judged, lambda one: encoding.panel(one.cell)).items()
     }
     rows = [row for of_panel in rows_by_panel.values() for row in of_panel]
@@ -101,11 +104,11 @@ def _by_cell(rows: Sequence[Row], encoding: Encoding, figures: Sequence[float], 
     )
 
 
-def _row(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
+def _row(answer: CellAnswer, apart: Sequence[Factor], encoding: Encoding) -> Row:
     interval = answer.figure
     assert interval is not None
     return {
-        **parts.identity(answer.cell, cell_words(answer.cell, analysis.varying), encoding),
+        **parts.identity(answer.cell, cell_words(answer.cell, apart), encoding),
         "clients": answer.cell.clients,
         "figure": interval.estimate,
         "low": interval.low,

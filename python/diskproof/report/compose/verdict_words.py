@@ -121,7 +121,7 @@ def subject(factor: Factor, level: str) -> str:
     return f"{level} of memory" if factor == "memory" else level
 
 
-def cell_words(cell: Cell, varying: list[Factor]) -> str:
+def cell_words(cell: Cell, varying: Sequence[Factor]) -> str:
     """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its storage if nothing."""
     said = ", ".join(subject(one, cell.level(one)) for one in varying if cell.level(one) != NO_LEVEL)
     return said or (cell.server if cell.storage == THEIRS else cell.storage)
