@@ -17,13 +17,14 @@ from diskproof.storage import virtual as storage
 from speed import virtual
 from speed.figures import Figure, table
 from speed.programs import need
+from speed.verdict import Judged, conclude
 from speed.virtual import FULL, SMOKE, Size
 
 RESULTS = Path(__file__).parent / "results" / "disk.json"
 GROUPS = ("models", "floor")
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None) -> list[Judged]:
     """Measure what is asked for, show it, and keep it."""
     arguments = parse(words)
     console = Console(width=130)
@@ -37,8 +38,7 @@ def main(words: Sequence[str] | None = None) -> int:
     machine = {"cores": len(os.sched_getaffinity(0)), "load_average": os.getloadavg()}
     result = {"machine": machine, "figures": [one.as_json() for one in figures]}
     arguments.out.write_text(json.dumps(result, indent=1))
-    missed = [one for one in figures if one.met is False]
-    return 1 if missed and not arguments.smoke else 0
+    return [Judged(f"{one.group} {one.what}", None if arguments.smoke else one.met) for one in figures]
 
 
 def parse(words: Sequence[str] | None) -> argparse.Namespace:
@@ -67,4 +67,4 @@ def describe(one: Figure) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(main()))

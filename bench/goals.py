@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 
 import disk
 import load
+from speed.verdict import Judged, conclude
 
-PROGRAMS: tuple[tuple[Callable[[Sequence[str]], int], tuple[str, ...]], ...] = (
+PROGRAMS: tuple[tuple[Callable[[Sequence[str]], list[Judged]], tuple[str, ...]], ...] = (
     (load.main, load.GROUPS),
     (disk.main, disk.GROUPS),
 )
@@ -23,12 +24,12 @@ def main() -> int:
     parser.add_argument("--smoke", action="store_true", help="the shortest run that exercises everything")
     parser.add_argument("--only", nargs="+", choices=every, default=every, help="some of the goals")
     arguments = parser.parse_args()
-    ends = []
+    judged = []
     for run, groups in PROGRAMS:
         asked = [group for group in groups if group in arguments.only]
         if asked:
-            ends.append(run([*(["--smoke"] if arguments.smoke else []), "--only", *asked]))
-    return max(ends)
+            judged += run([*(["--smoke"] if arguments.smoke else []), "--only", *asked])
+    return conclude(judged)
 
 
 if __name__ == "__main__":

@@ -20,12 +20,13 @@ from speed.comparisons import FULL, SMOKE, Size
 from speed.pairs import Row
 from speed.programs import ProgramFailedError, need
 from speed.servers import mariadb_in_memory
+from speed.verdict import Judged, conclude
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
 GROUPS = ("loading", "lightness", "scripts", "agreement", "memory", "fence", "overhead")
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None) -> list[Judged]:
     """Run the comparisons that are asked for, show them, and keep them."""
     arguments = parse(words)
     console = Console(width=130)
@@ -42,8 +43,9 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments.out.write_text(json.dumps(result, indent=1))
     for failure in failures:
         console.print(f"failed: {failure}", markup=False, highlight=False)
-    missed = [line for line in rows if line.met is False]
-    return 1 if failures or (missed and not arguments.smoke) else 0
+    failed = [Judged(f"a program failed: {failure.split(maxsplit=1)[0]}", met=False) for failure in failures]
+    judged = [Judged(f"{line.group} {line.what}", None if arguments.smoke else line.met) for line in rows]
+    return [*judged, *failed]
 
 
 def parse(words: Sequence[str] | None) -> argparse.Namespace:
@@ -108,4 +110,4 @@ def table(rows: list[Row]) -> Table:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(main()))

@@ -34,14 +34,25 @@ fn main() {
                 threads.spawn(move || client(socket, nth, length, tables, rows, begin))
             })
             .collect();
-        each.into_iter().map(|one| one.join().expect("a client")).sum()
+        each.into_iter()
+            .map(|one| one.join().expect("a client"))
+            .sum()
     });
     println!("{answers}");
 }
 
-fn client(socket: &str, nth: u32, length: Duration, tables: u32, rows: u32, begin: &Barrier) -> u64 {
+fn client(
+    socket: &str,
+    nth: u32,
+    length: Duration,
+    tables: u32,
+    rows: u32,
+    begin: &Barrier,
+) -> u64 {
     let mut stream = connect(socket);
-    let mut requests: Vec<Vec<u8>> = (1..=tables).map(|table| prepare(&mut stream, table)).collect();
+    let mut requests: Vec<Vec<u8>> = (1..=tables)
+        .map(|table| prepare(&mut stream, table))
+        .collect();
     let mut draw = u64::from(nth + 1) * 0x9e37_79b9_7f4a_7c15;
     let mut answer = [0; 4096];
     let mut count = 0;
@@ -89,7 +100,11 @@ fn packet(stream: &mut UnixStream) -> Vec<u8> {
     stream.read_exact(&mut header).expect("a packet");
     let mut payload = vec![0; length(&header)];
     stream.read_exact(&mut payload).expect("a packet");
-    assert!(payload.first() != Some(&0xff), "{}", String::from_utf8_lossy(&payload[1..]));
+    assert!(
+        payload.first() != Some(&0xff),
+        "{}",
+        String::from_utf8_lossy(&payload[1..])
+    );
     payload
 }
 

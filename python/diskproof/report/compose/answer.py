@@ -136,13 +136,13 @@ def _are_two(most: Sequence[Verdict]) -> bool:
     return len(most) == 2 and len(_differing(*most)) == 1 and len(_said_once(ratios)) > 1
 
 
-def _said_once(ratios: Sequence[Interval]) -> Sequence[Interval]:
+def _said_once(ratios: Sequence[Interval]) -> list[Interval]:
     """Return one for ratios that have one figure, or two whose intervals overlap: their names say little."""
-    said = {verdict_words.amount(one.estimate) for one in ratios}
-    first, last = (choose(ratios, key=lambda one: one.estimate, default=None) for choose in (min, max))
-    if len(said) == 2 == len(ratios) and first and last and first.high and last.low:
-        return [over_conditions(ratios)] if last.low <= first.high else ratios
-    return [over_conditions(ratios)] if len(said) == 1 else ratios
+    by_size = sorted(ratios, key=lambda one: one.estimate)
+    figures = {verdict_words.amount(one.estimate) for one in ratios}
+    high, low = (by_size[0].high, by_size[-1].low) if len(ratios) == 2 else (None, None)
+    overlap = high is not None and low is not None and low <= high
+    return [over_conditions(ratios)] if len(figures) == 1 or overlap else [*ratios]
 
 
 def _loads(some: Sequence[Verdict]) -> str:
@@ -378,7 +378,7 @@ def _ends(analysis: Analysis) -> str:
     are_two = _are_two(most)
     times = size_of(by_size[0 if are_two else -1]) >= verdict_words.TIMES_FROM
     shown = ratios if are_two else [one.ratio for one in (by_size[0], by_size[-1]) if one.ratio]
-    shown = _said_once(ratios)[:1] if len(_said_once(ratios)) == 1 else shown
+    shown = once if len(once := _said_once(ratios)) == 1 else shown
     rest = otherwise_measured(analysis, most)[:1]
     say = verdict_words.with_interval if len(shown) + len(rest) > 1 else verdict_words.interval
     ends = [say(most[0].outcome, one, times=times) for one in shown]

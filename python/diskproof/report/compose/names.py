@@ -161,11 +161,13 @@ def _risk(analysis: Analysis, name: str) -> str:
 
 def loads(analysis: Analysis) -> str:
     """Return what each workload does, if there are several; of one, if nothing varies."""
-    used = {cell.workload for cell in analysis.plan.cells}
-    said = {name: words.text for name, words in analysis.plan.loads.items() if name in used}
+    clients = {cell.workload: cell.clients for cell in analysis.plan.cells}
+    said = {name: words.text for name, words in analysis.plan.loads.items() if name in clients}
     if len(said) == 1:
         return "" if analysis.varying else numbers.sentence_case(*said.values())
-    return "; ".join(f"{name} = {what}" for name, what in said.items())
+    by_load = len(set(clients.values())) > 1 and "clients" not in analysis.varying
+    by = {name: f", {numbers.count(clients[name], 'client')}" * by_load for name in said}
+    return "; ".join(f"{name} = {what}{by[name]}" for name, what in said.items())
 
 
 def workloads(analysis: Analysis) -> Iterator[tuple[str, str]]:

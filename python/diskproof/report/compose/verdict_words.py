@@ -97,11 +97,6 @@ def places(some: Sequence[Levels], every: Sequence[Levels], noun: str) -> str:
 
     `` on disk at safest``, `` in 3 of 8 comparisons``.
     """
-    loads = {one.get("workload") for one in every}
-    clients = {(one.get("workload"), one.get("clients")) for one in every}
-    # If each load has its own number of clients, its name says more.
-    least: set[Factor] = {"clients"} if 1 < len(loads) == len(clients) else set()
-    some, every = ([{at: one[at] for at in one if at not in least} for one in of] for of in (some, every))
     found = boxes(some, every)
     return where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {len(every)} {noun}"
 

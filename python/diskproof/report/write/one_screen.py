@@ -196,7 +196,9 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     shown = [(block.interval, row.interval) for block in blocks for row in block.rows if row.interval]
     interval = max((len(one) for both in shown for one in both), default=0)
     made = Columns(tuple(levels), said + GAP * bool(interval), interval, 0, tuple(figures))
-    while made.figures and made.all > width:
+    # A bar says more than some of the figures, where every block has one.
+    least = (GAP + FEWEST_BAR) * all(block.scale for block in blocks)
+    while made.figures and made.all + least > width:
         made = replace(made, figures=made.figures[:-1])
     if made.left > width:
         made = replace(made, interval=0)
