@@ -161,7 +161,7 @@ def test_a_small_scale_is_said_and_the_whole_study_is_one_command(make_run: Make
         (folder.path / "study.toml").write_text(text)
         known = dict(run(analyse_folder(folder)).lines)
         assert known["To be surer"] == f"`diskproof {command}`"
-        assert known["How sure"].endswith("; in a short run")
+        assert known["How sure"].endswith("; short run")
     for text in ("[", 'scale = "short"\n[scales.short]\nshrinks = "nothing"\n'):
         (folder.path / "study.toml").write_text(text)
         known = dict(run(analyse_folder(folder)).lines)

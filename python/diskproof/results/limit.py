@@ -32,7 +32,7 @@ IN_WORDS: dict[Limit, str] = {
     "load generator": "the load generator",
     "network": "the network",
     "arrivals": "the rate of arrivals",
-    "disk": "the disk itself",
+    "disk": "the disk",
 }
 """Each limit as it stands in a sentence."""
 

@@ -387,9 +387,13 @@ def _ends(analysis: Analysis) -> str:
     also = "".join(f", {say(one.outcome, one.ratio)}{_loads([one])}" for one in rest)
     said = f"{' and '.join(ends)}{' times' * times}{_loads(most) if rest else ''}{also}"
     storages = {storage for one in most for storage in (one.held.get("storage", ""), one.level, one.baseline)}
-    short = " in a short run" * (analysis.plan.scale is not None and analysis.whole_by is not None)
+    is_short = analysis.plan.scale is not None and analysis.whole_by is not None
     models = not analysis.virtual.isdisjoint(storages)
-    noted = f"; model disks{short}: real ones may differ" if models else f";{short}" * bool(short)
+    noted = (
+        f"; model disks{', short run' * is_short}: real ones may differ"
+        if models
+        else "; short run" * is_short
+    )
     plural = "s" * (len(ends) + len(rest) > 1)
     return f"{confidence(analysis)} interval{plural}: {said}{noted}"
 

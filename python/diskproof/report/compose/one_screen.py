@@ -33,26 +33,32 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Price", "To be surer", "Beware", "Not answered", "Held back by")
+LEAST = ("Price", "To be surer", "Beware", "Not answered")
 """What loses clauses, one after the other, but for the first; two can be left out, then a warning."""
+
+IN_TURNS = ("Held back by", "How sure")
+"""What loses them then, one each time."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return what to know beside the picture of a page; what is too long loses its last clauses."""
     found = dict(lines(analysis))
     for least in [one for one in LEAST if one in found]:
-        _shorten(found, least)
+        while _is_long(found) and "; " in found[least]:
+            _shorten(found, least)
         if _is_long(found) and least in LEAST[:2]:
             found.pop(least)
+    while _is_long(found) and any("; " in found.get(one, "") for one in IN_TURNS):
+        for one in IN_TURNS:
+            if _is_long(found) and one in found:
+                _shorten(found, one)
     if _is_long(found):
         found.pop("Beware", "")
-        _shorten(found, "How sure")
     return tuple(found.items())
 
 
 def _shorten(found: dict[str, str], least: str) -> None:
-    while _is_long(found) and "; " in found.get(least, ""):
-        found[least] = found[least].rpartition("; ")[0]
+    found[least] = found[least].rpartition("; ")[0] or found[least]
 
 
 def _is_long(found: Mapping[str, str]) -> bool:
