@@ -116,7 +116,7 @@ def test_a_model_that_storages_share_is_said_once() -> None:
 def test_slow_time_says_what_a_cpu_counts_as() -> None:
     run = run_of(make_plan())
     slow = change(run, plan__dilation=2, plan__cpus_count=2)
-    said = "Trials ran in slow motion: 2 s for each second of the figures"
+    said = "Trials ran 2 times slower, so that the model disks keep time"
     assert names.slow_time(slow) == f"{said}; each CPU counts as 2"
     assert names.slow_time(change(run, plan__dilation=2)) == said
     assert names.slow_time(run) == ""

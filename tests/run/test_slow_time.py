@@ -92,7 +92,7 @@ def test_all_figures_are_of_the_trials_own_time(tmp_path: Path, family: str) -> 
     busy = sum(use.used_s for use in trial.usage.cpu.values())
     assert 0 < busy < 2 * trial.usage.seconds
     report = (run.path / "report.md").read_text()
-    said = "Trials ran in slow motion: 4 s for each second of the figures; each CPU counts as 4"
+    said = "Trials ran 4 times slower, so that the model disks keep time; each CPU counts as 4"
     assert said in report
     assert marks_in(tmp_path) == {}
 

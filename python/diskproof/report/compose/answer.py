@@ -254,20 +254,17 @@ def _of_limits(analysis: Analysis) -> str:
 def held_back(analysis: Analysis) -> str:
     """Return what holds cells back, with its share of the time; empty if nothing was counted.
 
-    ``redo log flushes on disk at safest (79% of time); probably the CPUs elsewhere``.
+    ``log flushes on disk at safest (79% of time); probably the CPUs in all other cases``.
     """
     cells = _limit_cells(analysis)
     groups, unknown = _alike_limits(analysis, cells), [one for one in cells if not limits_words.held_by(one)]
     where = _places(analysis, unknown) if groups else f": {open_limits(analysis)}"
-    untimed = sorted(
-        {cell.storage for cell in analysis.plan.every_cell} - {one.cell.storage for one in cells}
-    )
-    said = _limits(analysis, groups, elsewhere=not untimed)
+    timed = dict.fromkeys(one.cell.storage for one in cells)
+    is_part = not {cell.storage for cell in analysis.plan.every_cell} <= timed.keys()
+    said = _limits(analysis, groups, others=not is_part)
     if unknown:
         said.insert(len(said) - (ELSEWHERE in "".join(said[-1:])), f"{limits_words.NOT_ESTABLISHED}{where}")
-    if groups and untimed:
-        said.append(f"unknown on {numbers.listed(untimed)}")
-    return "; ".join(said)
+    return f"{f'on {numbers.listed([*timed])}: ' if groups and is_part else ''}{'; '.join(said)}"
 
 
 Alike = list[tuple[CellLimit, limits_words.Held]]
@@ -282,11 +279,11 @@ def _alike_limits(analysis: Analysis, some: Sequence[CellLimit]) -> list[Alike]:
     return [*grouped(known, lambda one: (one[1].limit, one[1].words)).values()]
 
 
-ELSEWHERE = " elsewhere"
+ELSEWHERE = " in all other cases"
 
 
-def _limits(analysis: Analysis, groups: Sequence[Alike], *, elsewhere: bool = False) -> list[str]:
-    """Return each limit with its places; of a last one with several of them, that it is `elsewhere`."""
+def _limits(analysis: Analysis, groups: Sequence[Alike], *, others: bool = False) -> list[str]:
+    """Return each limit with its places; a last one with several of them has all `others`."""
     every = len(_limit_cells(analysis))
     # Two instruments confirm a limit.
     likely = [any(one.limit is None for one, _ in alike) for alike in groups]
@@ -296,7 +293,7 @@ def _limits(analysis: Analysis, groups: Sequence[Alike], *, elsewhere: bool = Fa
         probably = "probably " if is_likely and not (said and all(likely)) else ""
         cells = [one for one, _ in alike]
         where = _places(analysis, cells) if len(cells) < every else ""
-        if elsewhere and said and alike is groups[-1] and _are_scattered(analysis, cells):
+        if others and said and alike is groups[-1] and _are_scattered(analysis, cells):
             where = ELSEWHERE
         shares = [held.share for _, held in alike if held.share and not is_likely]
         noted = f" ({limits_words.percents(min(shares), max(shares))}{unit})" if shares else ""
@@ -426,19 +423,16 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
             level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
             most = max(whole.values(), key=lambda share: share.high)
             sure = f"{numbers.percent(most.confidence)} confidence"
-            risk = f"at most {cut_words.points(most.high)} lose something"
-            said[0] = f"{level} lost nothing in {many}, so {risk} ({sure})"
+            risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
+            said[0] = f"{level} lost nothing in {many}, so {risk} lose something ({sure})"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         gained = _said_once([ratio for ratio, _ in faster])
         times = gained[-1].estimate >= verdict_words.TIMES_FROM
-        ends = [
-            verdict_words.with_interval("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])
-        ]
-        said.append(f"speed: {' to '.join(ends)} {'times' if times else 'faster'}" if all(ends) else "")
+        say = verdict_words.with_interval if gained[1:] else verdict_words.interval
+        ends = [say("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])]
+        said.append(f"speed: {' and '.join(ends)} {'times' if times else 'faster'}" if all(ends) else "")
     if _says_speed(analysis):
         said.append(_ends(analysis))
-    elif not analysis.virtual.isdisjoint(one.cell.storage for one in worst):
-        said.append("model disks: real ones may differ")
     if analysis.trials_valid < analysis.trials_run:
         said.append(f"of the trials of speed, {analysis.trials_valid} of {analysis.trials_run} are valid")
     return "; ".join(filter(None, said))

@@ -57,9 +57,7 @@ class Held(NamedTuple):
 def held_by(one: CellLimit) -> Held | None:
     """Return a cell's limit, or else what takes most of its time; None if neither is known."""
     if one.limit:
-        # Which logs: not all wait for the same at each level.
-        words = one.bound_by.text if one.limit == "log flush" else IN_WORDS[one.limit]
-        return Held(one.limit, words, one.share_of_time)
+        return Held(one.limit, IN_WORDS[one.limit], one.share_of_time)
     largest = _largest_part(one.split)
     if largest is None:
         return None

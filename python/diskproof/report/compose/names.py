@@ -43,7 +43,7 @@ def slow_time(analysis: Analysis) -> str:
     if plan.dilation == 1:
         return ""
     stands = f"; each CPU counts as {plan.cpus_count}" if plan.cpus_count > 1 else ""
-    return f"Trials ran in slow motion: {plan.dilation} s for each second of the figures{stands}"
+    return f"Trials ran {plan.dilation} times slower, so that the model disks keep time{stands}"
 
 
 def servers(analysis: Analysis) -> str:

@@ -33,11 +33,8 @@ def run(analysis: Analysis) -> OneScreen:
 MOST_WORDS = 60
 """Beside the picture of a page; what loses words for that is whole in the page below."""
 
-LEAST = ("Price", "To be surer", "Beware", "Not answered")
+LEAST = ("Price", "To be surer", "Beware", "Not answered", "How sure", "Held back by")
 """What loses clauses, one after the other, but for the first; two can be left out, then a warning."""
-
-IN_TURNS = ("Held back by", "How sure")
-"""What loses them then, one each time."""
 
 
 def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
@@ -45,20 +42,12 @@ def beside(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     found = dict(lines(analysis))
     for least in [one for one in LEAST if one in found]:
         while _is_long(found) and "; " in found[least]:
-            _shorten(found, least)
+            found[least] = found[least].rpartition("; ")[0]
         if _is_long(found) and least in LEAST[:2]:
             found.pop(least)
-    while _is_long(found) and any("; " in found.get(one, "") for one in IN_TURNS):
-        for one in IN_TURNS:
-            if _is_long(found) and one in found:
-                _shorten(found, one)
     if _is_long(found):
         found.pop("Beware", "")
     return tuple(found.items())
-
-
-def _shorten(found: dict[str, str], least: str) -> None:
-    found[least] = found[least].rpartition("; ")[0] or found[least]
 
 
 def _is_long(found: Mapping[str, str]) -> bool:
