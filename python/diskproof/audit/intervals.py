@@ -56,8 +56,8 @@ def steady(evidence: Evidence) -> Iterator[Said]:
     if cut.steady:
         bin_s = evidence.interval_s or load.known_seconds / len(series)
         yield warning(
-            "the first {time} of the measured phase still belong to the warm-up: throughput after them "
-            "changes by {change:+.0f}",
+            "the warm-up was {time} too short: throughput changes by {change:+.0f} after the first {time} of "
+            "the measured phase",
             say(
                 "`warm_up_s = {least:most}` or more in `{table}`",
                 least=evidence.plan.phases_of(evidence.cell).warm_up_s + at * bin_s,
