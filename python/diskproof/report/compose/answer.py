@@ -199,7 +199,7 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
             longest = worst_way(beside)
-            gained += f", and in the worst cut lost {cut_words.window(longest)}"
+            gained += f", but at worst lost {cut_words.window(longest)}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
@@ -207,8 +207,9 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     lying = ", which ignores flushes," if cell.storage in analysis.ignoring_flushes else ""
     if lying and most.gone and not any(one.is_whole for one in worst if one.cell.storage == cell.storage):
         often = f"in {most.with_loss} of {cut_words.cuts(most.telling)}"
-        gone = f"`{cell.tuning}` {often}, in {most.gone} the whole database"
-        return f"{kept}. On {cell.storage}{lying} every level lost commits, {gone}."
+        once = "once" if most.gone == 1 else f"in {most.gone}"
+        gone = f"`{cell.tuning}` {often}, {once} the whole database"
+        return f"{kept}. On {cell.storage}{lying} all lost commits: {gone}."
     safe = {one.cell.tuning for one in whole if one.cell.storage != cell.storage}
     here = (one for one in worst if one.cell.storage == cell.storage and one.with_loss and not one.states)
     even = next((one for one in here if one.cell.tuning in safe), None)
@@ -422,15 +423,16 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
             level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
             most = max(whole.values(), key=lambda share: share.high)
-            sure = f"{numbers.percent(most.confidence)} confidence"
-            risk = f"at most {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
-            said[0] = f"{level} lost nothing in {many}, so {risk} lose something ({sure})"
+            sure = f"{numbers.percent(most.confidence)} sure"
+            risk = f"up to {cut_words.points(most.high)} may lose something"
+            said[0] = f"{level}: no loss in {many}, but {risk} ({sure})"
     if not safety.faults and (faster := faster_than_whole(safety)[1]):
         gained = _said_once([ratio for ratio, _ in faster])
         times = gained[-1].estimate >= verdict_words.TIMES_FROM
-        say = verdict_words.with_interval if gained[1:] else verdict_words.interval
-        ends = [say("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])]
-        said.append(f"speed: {' and '.join(ends)} {'times' if times else 'faster'}" if all(ends) else "")
+        ends = [
+            verdict_words.with_interval("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])
+        ]
+        said.append(f"{' and '.join(ends)} {'times as fast' if times else 'faster'}" if all(ends) else "")
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:
