@@ -432,7 +432,7 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
         ends = [
             verdict_words.with_interval("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])
         ]
-        said.append(f"{' and '.join(ends)} {'times as fast' if times else 'faster'}" if all(ends) else "")
+        said.append(f"others {' and '.join(ends)} {'times as fast' if times else 'faster'}" * all(ends))
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:

@@ -202,14 +202,14 @@ def _trade(other: LevelChoice, where: str) -> str:
 
 
 def _variables(one: Durability, choice: LevelChoice) -> str:
-    """Return what makes a level safe: ``: `sync_binlog=1` in my.cnf``; empty if that was not read.
+    """Return what makes a level safe: ``: `sync_binlog=1` (my.cnf)``; empty if that was not read.
 
     Another level's own file may differ in much that no commit depends on.
     """
     facts = of(one.family) if one.family else None
     needed = {name: value for name, value in choice.settings.items() if not facts or name in facts.known}
     found = [f"{name}={value}" for name, value in needed.items() if value != "not set"]
-    where = f" in {facts.option_file}" if facts and facts.option_file else ""
+    where = f" ({facts.option_file})" if facts and facts.option_file else ""
     return f": `{', '.join(found)}`{where}" if found else ""
 
 
