@@ -79,7 +79,7 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 def test_the_answer_says_what_waits_for_a_disk_then_what_for_the_cpus(run: Run) -> None:
     _, analysis = run
     assert held_back(analysis) == (
-        "log flushes on disk at `safest` (79% of time); the CPUs on dram (90%); "
+        "redo log flushes on disk at `safest` (79% of time); the CPUs on dram (90%); "
         "not established on disk at `fast`"
     )
     without = change(analysis, limits=None)
@@ -114,9 +114,9 @@ def test_a_wait_for_cpus_that_other_work_uses_is_said_so(
 
 def test_storages_that_all_limits_are_about_are_named_once(make_run: MakeRun) -> None:
     _, analysis = limited(make_run(make_plan(storages=("hdd", "ssd"), tunings=("safest",), blocks=2)))
-    assert held_back(analysis) == "log flushes (79% of time)"
+    assert held_back(analysis) == "redo log flushes (79% of time)"
     _, alone = limited(make_run(make_plan(storages=("hdd",), tunings=("safest",), blocks=2)))
-    assert held_back(alone) == "log flushes (79% of time)"
+    assert held_back(alone) == "redo log flushes (79% of time)"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -257,7 +257,7 @@ def hostile(plan: Plan) -> Limits:
     """Return limits in which every text is hostile."""
     text = make_limits(plan).model_dump_json()
     for said in (
-        "log flushes",
+        "redo log flushes",
         "raise `innodb_log_file_size`",
         SMALL_LOG.source,
         "2 CPUs are 96% busy",

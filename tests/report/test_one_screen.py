@@ -148,9 +148,7 @@ def test_cuts_have_a_row_a_level_with_the_worst_and_the_speed(make_run: MakeRun)
         "nothing",
     )
     assert block.columns[:3] == ("worst loss", "commits/s", "at risk") and block.most_figures == 2
-    assert "no loss in 4 cuts, but up to 53% may lose something (95% sure)" in how_sure(
-        analysis
-    )
+    assert "no loss in 4 cuts, but up to 53% of cuts may lose something (95% sure)" in how_sure(analysis)
     assert any(line.strip().startswith("To do") for line in lines)
 
 

@@ -187,14 +187,14 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
     base, faster = faster_than_whole(safety)
     gained = ""
     if base:
-        ratios = [one.estimate for one in _said_once([ratio for ratio, _ in faster])]
+        ratios = _said_once([ratio for ratio, _ in faster])
         beside = [other for _, other in faster]
         named = numbers.listed([f"`{one.cell.tuning}`" for one in beside], MOST_KEPT)
         was = "was" if len(beside) == 1 else "were"
-        gained = f"; {named} {was} {verdict_words.amount(*ratios, each=len(ratios) <= MOST_KEPT)}"
+        gained = f"; {named} {was} {_gain(ratios)}"
         if len(whole) > 1:
-            than = verdict_words.by_how_much(*ratios)
-            gained = f"; {named} on {base.cell.storage} {was} {than} `{base.cell.tuning}`"
+            than = "than" if gained.endswith("faster") else "as"
+            gained = f"; {named} on {base.cell.storage} {was} {_gain(ratios)} {than} `{base.cell.tuning}`"
         if most and beside == [most]:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
@@ -209,7 +209,7 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         often = f"in {most.with_loss} of {cut_words.cuts(most.telling)}"
         once = "once" if most.gone == 1 else f"in {most.gone}"
         gone = f"`{cell.tuning}` {often}, {once} the whole database"
-        return f"{kept}. On {cell.storage}{lying} all lost commits: {gone}."
+        return f"{kept}. On {cell.storage}{lying} every level lost commits: {gone}."
     safe = {one.cell.tuning for one in whole if one.cell.storage != cell.storage}
     here = (one for one in worst if one.cell.storage == cell.storage and one.with_loss and not one.states)
     even = next((one for one in here if one.cell.tuning in safe), None)
@@ -217,6 +217,14 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
         often = f"in {even.with_loss} of {cut_words.cuts(even.telling)}"
         return f"{kept}. On {cell.storage}{lying} even `{even.cell.tuning}` lost commits {often}."
     return f"{kept}{'.' if gained else ';'} {cut_words.level(cell)}{lying} {_lost(most)}."
+
+
+def _gain(ratios: Sequence[Interval]) -> str:
+    """Return how much faster levels were, one ratio with its interval: ``42 (35 to 48) times as fast``."""
+    gain = verdict_words.amount(*(one.estimate for one in ratios), each=len(ratios) <= MOST_KEPT)
+    figure, _, words = gain.partition(" ")
+    ends = verdict_words.with_interval("faster", ratios[0]) if len(ratios) == 1 else ""
+    return f"{ends or figure} {words}"
 
 
 def _lost(most: CutAnswer) -> str:
@@ -424,15 +432,8 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
             level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
             most = max(whole.values(), key=lambda share: share.high)
             sure = f"{numbers.percent(most.confidence)} sure"
-            risk = f"up to {cut_words.points(most.high)} may lose something"
-            said[0] = f"{level}: no loss in {many}, but {risk} ({sure})"
-    if not safety.faults and (faster := faster_than_whole(safety)[1]):
-        gained = _said_once([ratio for ratio, _ in faster])
-        times = gained[-1].estimate >= verdict_words.TIMES_FROM
-        ends = [
-            verdict_words.with_interval("faster", one, times=times) for one in (gained[0], *gained[1:][-1:])
-        ]
-        said.append(f"others {' and '.join(ends)} {'times as fast' if times else 'faster'}" * all(ends))
+            risk = f"up to {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
+            said[0] = f"{level}: no loss in {many}, but {risk} may lose something ({sure})"
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:

@@ -57,10 +57,9 @@ class Held(NamedTuple):
 def held_by(one: CellLimit) -> Held | None:
     """Return a cell's limit, or else what takes most of its time; None if neither is known."""
     if one.limit:
-        # One log alone is named: not all levels wait for the same.
-        logs = one.bound_by.values.get("logs")
-        is_one = isinstance(logs, tuple) and len(logs) == 1
-        return Held(one.limit, one.bound_by.text if is_one else IN_WORDS[one.limit], one.share_of_time)
+        # Which logs: not all levels wait for the same.
+        words = one.bound_by.text if one.limit == "log flush" else IN_WORDS[one.limit]
+        return Held(one.limit, words, one.share_of_time)
     largest = _largest_part(one.split)
     if largest is None:
         return None
