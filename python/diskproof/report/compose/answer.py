@@ -199,7 +199,7 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
             return f"{kept}{gained}, and {_lost(most)}."
         if not any(one.is_whole or one.gone or one.damaged for one in beside):
             longest = worst_way(beside)
-            gained += f", but at worst lost {cut_words.window(longest)}"
+            gained += f", but in the worst cut lost {cut_words.window(longest)}"
     kept = f"{kept or 'No level kept every commit'}{gained}"
     if most is None:
         return f"{kept}."
