@@ -150,7 +150,9 @@ proptest! {
             let number = text[place.clone()].replace('_', "");
             let changed = match (change.strip_prefix('*'), number.parse::<u64>()) {
                 (None, _) => change.to_owned(),
-                (Some(factor), Ok(whole)) => (whole * factor.parse::<u64>().expect("whole") / 64).to_string(),
+                (Some(factor), Ok(whole)) => {
+                    (u128::from(whole) * factor.parse::<u128>().expect("whole") / 64).to_string()
+                }
                 (Some(factor), Err(_)) => {
                     let number: f64 = number.parse().unwrap_or(1.0);
                     format!("{:?}", number * factor.parse::<f64>().expect("whole") / 64.0)
