@@ -1,7 +1,10 @@
 import math
+from collections.abc import Iterable
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from diskproof.stats.order import Observation, Trend, block_drift, position_effect
 
@@ -53,6 +56,27 @@ def test_ten_thousand_trials_with_gaps_are_sized_closely() -> None:
     drift = _found(block_drift(with_gaps))
     assert drift.p < 0.01
     assert drift.change == pytest.approx(math.expm1(0.0001 * 1249), abs=0.01)
+
+
+@pytest.mark.parametrize("means", ["12345", "11234", "11345", "31222", "1122334", "3211222", "11111"])
+def test_the_p_of_a_drift_is_that_of_all_orders(means: str) -> None:
+    def surplus(order: tuple[str, ...]) -> int:
+        return abs(sum((later > first) - (later < first) for first, later in combinations(order, 2)))
+
+    seen = [surplus(order) for order in permutations(means)]
+    as_strong = sum(one >= surplus(tuple(means)) for one in seen) / len(seen)
+    assert _found(block_drift(_means(means))).p == pytest.approx(as_strong)
+
+
+@pytest.mark.parametrize("levels", [2, 5, 40])
+def test_the_p_of_many_blocks_with_equal_means_is_scipys(levels: int) -> None:
+    means = np.random.default_rng(levels).integers(0, levels, 60)
+    theirs = kendalltau(range(60), means, method="asymptotic").pvalue
+    assert _found(block_drift(_means(means))).p == pytest.approx(theirs)
+
+
+def _means(means: Iterable[object]) -> list[Observation]:
+    return [Observation("a", block, 1, float(str(mean))) for block, mean in enumerate(means, start=1)]
 
 
 def _only(block: int) -> Observation:
