@@ -129,6 +129,16 @@ def test_a_start_that_a_busy_machine_missed_is_tried_again(
     assert len(complaints) == left
 
 
+@pytest.mark.parametrize("text", ["", "{}", '{"name": "a", "colour": "red"}'])
+def test_a_file_of_another_version_is_refused_in_words(
+    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path))
+    (tmp_path / "host.json").write_text(text)
+    with pytest.raises(RefusalError, match=r"host\.json is of another version of diskproof, or damaged"):
+        membership.leave()
+
+
 def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
     code = (
         "import sys, importlib.util as u; found = u.find_spec\n"

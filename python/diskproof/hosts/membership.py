@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import psutil
+from pydantic import ValidationError
 
 from diskproof import __version__
 from diskproof.reading import read_text
@@ -109,7 +110,13 @@ def versions() -> str:
 def membership() -> Membership | None:
     """Return how this machine belongs to a cluster; None if it does not."""
     path = state_folder() / "host.json"
-    return Membership.model_validate_json(read_text(path, 100_000)) if path.exists() else None
+    try:
+        return Membership.model_validate_json(read_text(path, 100_000)) if path.exists() else None
+    except ValidationError:
+        raise RefusalError(
+            f"{path} is of another version of diskproof, or damaged: run `diskproof host leave` of that "
+            "version, or end the processes of Ray and remove the file"
+        ) from None
 
 
 def start_head(
