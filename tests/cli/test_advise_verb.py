@@ -7,6 +7,7 @@ import pytest
 
 from diskproof import disk
 from diskproof.cli.advise import parse_target
+from diskproof.cli.sold import sold
 from diskproof.refusal import RefusalError
 from diskproof.study.price_cards import parse_card, shipped_cards
 from support.command import diskproof_here
@@ -118,6 +119,14 @@ def test_cards_of_another_currency_stand_alone(folder: Path) -> None:
         folder, "advise", "run", "--target", "throughput >= 5/s", "--card", "euro.toml", "--card", "card.toml"
     )
     assert both.returncode == 2
+
+
+@needs_program
+def test_a_card_may_change_what_its_device_file_says() -> None:
+    text = CARD.replace("slow.toml", "ebs-gp3?flush_us=3") + "per_gib = 1\n"
+    (card,) = sold([parse_card(text, Path("card"))], 100)
+    assert card.device.startswith("ebs-gp3?flush_us=3&capacity_bytes=")
+    assert disk.show(card.device)["device"]["cloud"]["flush_us"]["value"] == 3
 
 
 @needs_program

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from diskproof import disk
 from diskproof.analysis.advised.records import Configuration
 from diskproof.refusal import RefusalError
+from diskproof.study.part import changed
 from diskproof.study.price_cards import GIB, SoldCard
 from diskproof.wording.numbers import number
 
@@ -47,7 +48,7 @@ def sold(cards: Sequence[SoldCard], gib: float) -> list[Configuration]:
             found.append(
                 Configuration(
                     name=", ".join(parts),
-                    device="?".join([card.device, *(["&".join(bought)] if bought else [])]),
+                    device=changed(card.device, bought),
                     card=card.title,
                     currency=card.currency,
                     a_month=card.a_month(gib, iops, mib_per_s),

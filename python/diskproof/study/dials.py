@@ -8,7 +8,7 @@ from typing import Any
 
 from diskproof.results.dial import DialPoint
 from diskproof.study.condition import TIMES
-from diskproof.study.part import mistake
+from diskproof.study.part import changed, mistake
 
 MOST_PROPERTIES = 2
 """A curve has one; with two, each value of the second has a curve of its own."""
@@ -51,10 +51,7 @@ def expanded(study: object) -> object:
 
 def device_of(virtual: str, vary: Mapping[str, list[float]] | None) -> str:
     """Return a disk as diskproof-disk names it, with the values of one point."""
-    if not vary:
-        return virtual
-    changes = "&".join(f"{key}={values[0]:.12g}" for key, values in vary.items())
-    return f"{virtual}{'&' if '?' in virtual else '?'}{changes}"
+    return changed(virtual, [f"{key}={values[0]:.12g}" for key, values in (vary or {}).items()])
 
 
 def point_of(name: str, virtual: str, vary: Mapping[str, list[float]]) -> DialPoint:

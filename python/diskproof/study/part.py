@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
@@ -132,6 +132,12 @@ def _beside_the_study(device: str, info: ValidationInfo) -> str:
 
 Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_the_study)]
 """A virtual disk: a name, or a device file, whose relative path starts at the study file's folder."""
+
+
+def changed(device: str, changes: Sequence[str]) -> str:
+    """Return a virtual disk with other values of its properties, beside those that its name changes."""
+    before = "&" if "?" in device else "?"
+    return f"{device}{before}{'&'.join(changes)}" if changes else device
 
 
 def mistake(message: str, *keys: str | int) -> PydanticCustomError:
