@@ -195,6 +195,7 @@ fn refuse(name: &str, value: Option<&str>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     fn read(words: &str) -> Result<CommandLine, String> {
         let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
@@ -227,6 +228,21 @@ mod tests {
             let line = read(&format!("--pgsql-host={host} --db-driver=pgsql a.lua run")).unwrap();
             let target = format!("{:?}", line.target().unwrap());
             assert!(target.contains("\"::1\""), "{target}");
+        }
+    }
+
+    #[test]
+    fn names_are_taken_as_they_are_written() {
+        let name = "a%41:@/?#%zzé";
+        for prefix in ["mysql", "pgsql"] {
+            let words = format!(
+                "--db-driver={prefix} --{prefix}-user={name} --{prefix}-db={name} a.lua run"
+            );
+            let target = read(&words).unwrap().target().unwrap();
+            let (Target::Mysql(server) | Target::Postgres(server)) = target else {
+                panic!("{target:?} is a server's")
+            };
+            assert_eq!((&*server.user, &*server.database), (name, name));
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
 use super::Stop;
@@ -189,8 +190,10 @@ impl CommandLine {
             .number(&format!("{prefix}-port"))
             .map_err(Stop::Arguments)?;
         url.set_port(Some(port)).map_err(|()| wrong("port"))?;
-        url.set_username(&own("user")).map_err(|()| wrong("user"))?;
-        url.set_path(&own("db"));
+        let encoded = |name: &str| utf8_percent_encode(&own(name), NON_ALPHANUMERIC).to_string();
+        url.set_username(&encoded("user"))
+            .map_err(|()| wrong("user"))?;
+        url.set_path(&encoded("db"));
         if let Some(socket) = socket {
             let name = if prefix == "pgsql" { "host" } else { "socket" };
             url.query_pairs_mut().append_pair(name, &socket);
