@@ -222,6 +222,13 @@ def test_a_cell_that_lost_half_of_its_trials_is_not_compared() -> None:
     assert "2 of 5 planned trials in the second run are valid; at least 3 are needed" in compared(made)[0]
 
 
+def test_a_cell_without_a_figure_is_not_compared() -> None:
+    plan = change(make_plan(**QUESTION), metrics={"complex": "latency_mean_us"})
+    made = compare(run(plan), run(plan, alter=lambda trial: change(trial, load__latency_us=None)))
+    assert {cell.outcome for cell in made.cells} == {"not comparable"}
+    assert "the second run has no figure of it" in compared(made)[0]
+
+
 def test_a_gate_that_speed_decides_bars_the_cell_of_that_run() -> None:
     def saturate(trial: Trial) -> Trial:
         fast = trial.block == 2 and "/dram/" in trial.cell

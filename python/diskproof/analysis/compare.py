@@ -163,6 +163,8 @@ def _why_not_comparable(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnsw
                 which=which,
                 needed=fewest_valid(planned),
             )
+        elif not answer.block_speeds:
+            yield say("the {which} run has no figure of it", which=which)
     for which, run in (("first", a), ("second", b)):
         for found in run.findings:
             if bars_comparison(found.finding) and found.trials and one.cell.id in found.cells:
