@@ -1,6 +1,7 @@
 """fio's answers, as fio 3.33 gave them, and of the older shapes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from diskproof.analysis.audited.audit import audit_result
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
+from diskproof.importers.read import read_files
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Latency
 from support.samples import SAMPLES, found_in, results_in, results_of
@@ -111,6 +113,26 @@ def test_an_error_that_fio_tells_is_judged() -> None:
     assert answer.state == "failed"
     assert answer.raised[0].severity == "invalid"
     assert "error 5" in answer.raised[0].message.text
+
+
+def test_answers_in_a_list_are_read_however_it_is_laid_out(tmp_path: Path) -> None:
+    answers = [json.loads((SAMPLES / f"fio-{name}.json").read_text()) for name in ("two-jobs", "plus")]
+    later = json.loads(json.dumps(answers[1]).replace('"total_ios": 15', '"total_ios": 16'))
+    later["timestamp_ms"] += 60_000
+    answers.append(later)
+    file = tmp_path / "all.json"
+    for text in (
+        json.dumps(answers),
+        f"note: both iodepth >= 1 and synchronous I/O engine are selected\n{json.dumps(answers)}\n",
+        "[\n" + ",\n".join(map(json.dumps, answers)) + "\n]\n",
+        "[" + "\n,\n".join(map(json.dumps, answers)) + "]",
+        json.dumps(answers, indent=2),
+    ):
+        file.write_text(text)
+        found, refused = read_files([file])
+        results = [one for one in found if isinstance(one, ImportedResult)]
+        assert (refused, [one.name for one in results]) == ([], ["reads", "mixed", "both", "both"])
+        assert [one.load.reads for one in results[2:]] == [15, 16]
 
 
 def test_broken_json_is_refused_with_its_line() -> None:

@@ -67,13 +67,13 @@ class Node:
 
 
 def objects(text: Text) -> Iterator[Node]:
-    """Yield each JSON object that begins a line, with what stands around it left out.
+    """Yield each JSON object that begins a line or a list, with what stands around it left out.
 
     ImportRefusedError if one does not come to its end.
     """
     decoder = json.JSONDecoder(parse_constant=_no_constant)
     content, at, line, counted = text.content, 0, 1, 0
-    while begin := _BEGIN.search(content, at):
+    while begin := _NEXT.match(content, at) or _BEGIN.search(content, at):
         line += content.count("\n", counted, begin.end())
         counted = begin.end()
         try:
@@ -83,8 +83,11 @@ def objects(text: Text) -> Iterator[Node]:
         yield Node(text, line, found)
 
 
-_BEGIN = re.compile(r"^[ \t]*\{", re.MULTILINE)
-"""A brace with nothing but space before it in its line: what stands around the JSON may hold others."""
+_BEGIN = re.compile(r"^[ \t]*(?:\[[ \t]*)?\{", re.MULTILINE)
+"""A brace with nothing but space before it in its line: what stands around the JSON may hold others. A list
+may begin with it."""
+
+_NEXT = re.compile(r"\s*,\s*\{")
 
 
 def _no_constant(name: str) -> NoReturn:

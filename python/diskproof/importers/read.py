@@ -162,13 +162,13 @@ def _identities(result: ImportedResult) -> list[object]:
     It is the same place of a file with the same content, or figures that agree to the last digit. There must
     be enough of them: three figures of three digits each may agree by chance.
     """
-    load = result.load
+    load, source = result.load, result.source
+    figures = load.model_dump_json()
     identities: list[object] = []
-    if result.source.sha256:
-        identities.append((result.source.sha256, result.source.line, result.source.format, result.name))
+    if source.sha256:  # one line may hold several
+        identities.append((source.sha256, source.line, source.format, result.name, figures))
     if load.latency_us and (load.transactions or 0) >= FEWEST_COUNTED:
-        figures = load.model_dump_json()
-        identities.append((result.source.format, figures, tuple(result.intervals_per_s)))
+        identities.append((source.format, figures, tuple(result.intervals_per_s)))
     return identities
 
 

@@ -75,10 +75,9 @@ def _cleaned(text: str, name: str) -> tuple[str, int]:
             f"{name} has more than {MOST_LINES} lines; cut the tool's own output out of it"
         )
     cut, lines = 0, []
-    one_json = text.lstrip().startswith(("{", "["))
     for raw_line in text.replace("\r\n", "\n").split("\n"):
         line = raw_line
-        if len(line) > LONGEST_LINE and not (one_json and line.lstrip().startswith(("{", "["))):
+        if len(line) > LONGEST_LINE and not line.lstrip().startswith(("{", "[")):
             cut, line = cut + 1, line[:LONGEST_LINE]
         lines.append(_plain(line))
     return "\n".join(lines), cut
