@@ -20,8 +20,10 @@ from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.members import check_disks
 from diskproof.study.places import PlaceChoice
 from diskproof.study.pools import Pool
+from diskproof.system.journal import Journal
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
+from diskproof.system.own_folder import OWNED
 from diskproof.system.run_processes import processes_of
 from support.command import begin, diskproof_here, wait_until_it_begins
 from support.slow_disk import COMMAND_US, write_slow_disk
@@ -263,6 +265,24 @@ def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen
     said(capsys, "detach", "slow")
     assert not (folder / "bytes").exists()
     nothing_is_left(one, folder)
+
+
+@needs_root
+def test_what_a_failed_attach_could_not_remove_is_named(
+    capsys: Screen, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = folder / "ours"
+
+    def fail(_: attached.Wanted, journal: Journal) -> attached.Attachment:
+        journal.directory(ours)
+        (ours / OWNED).write_text("somebody's")
+        raise StorageError("the device said no")
+
+    monkeypatch.setattr(attached, "_attach", fail)
+    err = refused(capsys, "attach", "slow.toml")
+    assert "the device said no" in err
+    assert f"disk slow: still there: {ours} has no mark" in err
+    assert "run `diskproof clean`" in err
 
 
 # ---------------------------------------------------------------- what is refused

@@ -93,7 +93,7 @@ def rare_number(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def attach(**wanted: object) -> attached.Attachment:
     fields: dict[str, object] = {"name": "ours", "size_bytes": 64 * MIB, "below_floor": True, **wanted}
-    return attached.attach(Wanted("null", **fields))  # type: ignore[arg-type]
+    return attached.attach(Wanted("null", **fields), print)  # type: ignore[arg-type]
 
 
 def is_gone(one: attached.Attachment) -> bool:

@@ -6,7 +6,7 @@ whose program is gone.
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,7 +29,6 @@ from diskproof.storage.filesystem import (
 from diskproof.storage.kinds.base import StorageError, resolved
 from diskproof.study.places import FileSystem
 from diskproof.system.dilation import TrialTime
-from diskproof.system.endings import ignore_endings
 from diskproof.system.journal import Journal, state_folder, undo
 from diskproof.system.loops import lies_on
 from diskproof.system.mounts import is_mounted
@@ -114,8 +113,8 @@ def check_time(what: str, place: Path) -> None:
             )
 
 
-def attach(wanted: Wanted) -> Attachment:
-    """Attach a disk that stays. If that fails, nothing of it is left."""
+def attach(wanted: Wanted, left_behind: Callable[[Undone], object]) -> Attachment:
+    """Attach a disk that stays. If that fails, nothing of it is left but what `left_behind` receives."""
     _check(wanted)
     journal = Journal.outliving(_folder(), f"disk {wanted.name}")
     try:
@@ -123,8 +122,7 @@ def attach(wanted: Wanted) -> Attachment:
         attachment = _attach(wanted, journal)
         write_whole(_folder() / f"{journal.mark}.json", attachment.model_dump_json(indent=1))
     except BaseException:
-        ignore_endings()  # a second Ctrl-C must not interrupt the clean-up
-        journal.finish()
+        journal.finish_telling(left_behind)
         raise
     journal.leave()
     return attachment

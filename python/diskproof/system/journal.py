@@ -242,6 +242,13 @@ class Journal:
         self._close()
         return undone
 
+    def finish_telling(self, left_behind: Callable[[Undone], object]) -> None:
+        """Undo all entries, whatever interrupts; `left_behind` receives what could not be undone."""
+        ignore_endings()  # a second Ctrl-C must not interrupt the clean-up
+        for undone in self.finish():
+            if not undone.done:
+                left_behind(undone)
+
     def _close(self) -> None:
         at_interruption(lambda: None)
         programs.carry(None)
@@ -279,10 +286,7 @@ def machine_taken(purpose: str, left_behind: Callable[[Undone], object]) -> Iter
     try:
         yield journal
     finally:
-        ignore_endings()  # a second Ctrl-C must not interrupt the clean-up
-        for undone in journal.finish():
-            if not undone.done:
-                left_behind(undone)
+        journal.finish_telling(left_behind)
 
 
 def clean() -> list[Undone]:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from diskproof.cli.disk.detach import still_there
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE
 from diskproof.cli.screen import results, say
@@ -83,7 +84,7 @@ def attach(
     )
     if none and mount:
         raise RefusalError("--none makes no file system, so nothing can be mounted: leave out --mount")
-    _tell(attach_disk(wanted))
+    _tell(attach_disk(wanted, lambda undone: still_there(wanted.name, undone.what)))
     return DONE
 
 

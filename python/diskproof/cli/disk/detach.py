@@ -55,10 +55,12 @@ def _detach(attached: Attachment, *, force: bool) -> bool:
         complain(str(refusal))
         return False
     if left:
-        complain(
-            f"disk {attached.name}: still there: {'; '.join(left)}: end what uses it, then run "
-            "`diskproof clean`"
-        )
+        still_there(attached.name, *left)
     else:
         results.print(f"detached: {attached.name}")
     return not left
+
+
+def still_there(name: str, *left: str) -> None:
+    """Complain about what of a disk could not be removed."""
+    complain(f"disk {name}: still there: {'; '.join(left)}: end what uses it, then run `diskproof clean`")
