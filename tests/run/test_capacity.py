@@ -17,7 +17,7 @@ from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, parse_study
 from support.disks import needs_root
 
-GIB = 2**30
+MIB, GIB = 2**20, 2**30
 FREE_BYTES = 8 * GIB
 
 STUDY = """
@@ -109,6 +109,9 @@ def test_a_folder_that_a_server_cannot_reach_is_refused(tmp_path: Path) -> None:
         check_room(study, plan, servers, tmp_path / "images")
 
 
+THEIRS = "mysql://app@127.0.0.1/shop"
+
+
 def test_there_is_room_for_a_dump_beside_its_data_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,13 +119,17 @@ def test_there_is_room_for_a_dump_beside_its_data_set(
     monkeypatch.setattr("diskproof.run.capacity.check_free", lambda _what, _where, need: needs.append(need))
     (tmp_path / "look.sql").write_text("SELECT 1;\n")
     (tmp_path / "dump.sql").write_text("CREATE TABLE t (a INT);\n")
-    for prepare in ("dump.sql", "mysql://app@127.0.0.1/shop"):
-        text = STUDY.partition("[servers.other]")[0] + "[tunings.safest]\n[workloads.load]\n"
-        text += f'kind = "script"\nfiles = ["look.sql"]\nprepare = "{prepare}"\n' + RAM
-        study = parse_study(text, str(tmp_path / "study.toml"))
+    for prepare, sizes in (("dump.sql", [256]), (THEIRS, [256]), (THEIRS, [256, 256]), (THEIRS, [256, 512])):
+        text = STUDY.partition("[servers.other]")[0] + "[tunings.safest]\n"
+        for number, size in enumerate(sizes):
+            text += f'[workloads.load{number}]\nkind = "script"\nfiles = ["look.sql"]\n'
+            text += f'prepare = "{prepare}"\nsize = "{size} MiB"\n'
+        study = parse_study(text + RAM, str(tmp_path / "study.toml"))
         check_room(study, make_plan(StudyFile("study", text, study)), {}, tmp_path / "images")
-    file, server = needs
-    assert server - file == 256 * 2**20
+    file, server, twice, larger = needs
+    assert server - file == 256 * MIB
+    assert twice == server, "both workloads have one dump and one data set"
+    assert larger - server == 2 * 256 * MIB
 
 
 def test_one_disk_has_all_that_servers_leave() -> None:

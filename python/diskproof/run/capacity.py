@@ -39,24 +39,20 @@ def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], imag
 
     `images` is that folder. A plan may name `servers` that are not there.
     """
-    missing = {
-        (cell.server, cell.workload)
-        for cell in plan.cells
-        if cell.has_server
-        and not (
-            cell.server in servers
-            and is_loaded(images, servers[cell.server], study.load(cell.workload), plan.seed)
-        )
-    }
+    needs: dict[object, int] = {}
     for cell in plan.cells:
-        if cell.server in servers:
+        server, workload = servers.get(cell.server), study.load(cell.workload)
+        if server:
             place = study.storages[cell.storage].places()["data"]
             for directory in filter(None, (images, place.directory)):
-                servers[cell.server].check_reach(Path(directory))
-    image_bytes = sum(study.load(workload).data_bytes for _, workload in missing)
-    loads = {name: study.load(name) for _, name in missing}.values()
-    dumped = [one for one in loads if isinstance(one, OwnData) and one.source]
-    image_bytes += sum(one.size for one in dumped if not is_dumped(images, one))
+                server.check_reach(Path(directory))
+        if not cell.has_server or (server and is_loaded(images, server, workload, plan.seed)):
+            continue
+        sizes: dict[object, int] = {(cell.server, workload.data_set): workload.data_bytes}
+        if isinstance(workload, OwnData) and workload.source and not is_dumped(images, workload):
+            sizes[workload.source] = workload.size
+        needs |= {one: max(size, needs.get(one, 0)) for one, size in sizes.items()}
+    image_bytes = sum(needs.values())
     check_free("--out", images, image_bytes)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         _check_storage(
