@@ -51,6 +51,27 @@ def test_pieces_of_an_option_file(content: str) -> None:
     assert settings_in(content).values == {"sync_binlog": "1", "innodb_flush_method": "O_DIRECT"}
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (r"'it\'s'", "it's"),
+        ('"a # b" # c', "a # b"),
+        ('a"b#c"d # e', 'a"b#c"d'),
+        ('"x" "y"', 'x" "y'),
+        ("'it''s'", "it''s"),
+        (r"\"q\"", '"q"'),
+        ('"open # b', '"open # b'),
+        (r"x\s\ty\z", "x \ty\\z"),
+        ("'a' # it's", "a"),
+        (r"a\#b", "a\\"),
+        ("a=b", "a=b"),
+    ],
+)
+def test_values_are_those_that_a_server_gets(written: str, value: str) -> None:
+    """As MariaDB's my_print_defaults prints them."""
+    assert settings_in(f"[mysqld ]\ninit_connect = {written}\n").values == {"init_connect": value}
+
+
 def test_what_only_looks_like_options_is_not_taken_for_some() -> None:
     with pytest.raises(StopIteration):
         found_in("--db-driver=mysql --threads=8\n")

@@ -17,7 +17,7 @@ from diskproof.refusal import why_refused
 from diskproof.results.imported import AskedOption, Settings
 from diskproof.results.record import Family
 
-SECTION = re.compile(r"\s*\[([\w.-]{1,60})\]\s*(?:[#;].*)?")
+SECTION = re.compile(r"\s*\[([\w.-]{1,60})[ \t]*\]\s*(?:[#;].*)?")
 
 _OPTIONS: dict[Family, re.Pattern[str]] = {
     "mysql": re.compile(
@@ -50,14 +50,14 @@ _WORDS: dict[Family, re.Pattern[str]] = {
 _CLEARLY_POSTGRESQL = re.compile(r"[A-Za-z_][\w.]*\s*(?:=\s*'.*'|\s[^=\s].*|=.*\d(?:kB|[MGT]B|ms|min|s|h|d))")
 """A value in single quotes or with such a unit, and one without `=` before it."""
 
-ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "\\": "\\", "s": " "}
+ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "\\": "\\", "s": " ", "'": "'", '"': '"'}
 """What a backslash means in an option file of the MySQL family (manual: Using Option Files)."""
 
 
 # ---------------------------------------------------------------- includes
 
 _INCLUDES: dict[Family, re.Pattern[str]] = {
-    "mysql": re.compile(r"\s*!(?P<how>include|includedir)\s+(?P<target>\S.*?)\s*"),
+    "mysql": re.compile(r"\s*!\s*(?P<how>include|includedir)\s+(?P<target>\S.*?)\s*"),
     "postgresql": re.compile(
         r"\s*(?P<how>include|include_dir|include_if_exists)(?:\s*=\s*|\s+|(?='))"
         r"(?P<target>'[^']+'|[^'#\s]+)\s*(?:#.*)?",
@@ -284,12 +284,14 @@ def _name(told: str) -> str:
     return told.lower().replace("-", "_").removeprefix("loose_")
 
 
+_BEFORE_COMMENT = re.compile(r"""(?:'(?:\\.|[^'\\])*(?:'|$)|"(?:\\.|[^"\\])*(?:"|$)|[^#'"])*""")
+
+
 def _mysql_value(told: str) -> str:
-    """Return a value without quotes and comment."""
-    if told[:1] in {"'", '"'} and (end := told.find(told[0], 1)) > 0:
-        told = told[1:end]
-    else:
-        told = told.partition("#")[0].rstrip()
+    """Return a value without quotes and comment, which does not begin between quotes."""
+    told = _BEFORE_COMMENT.findall(told)[0].rstrip()
+    if told[:1] in {"'", '"'} and told[0] == told[-1]:
+        told = told[1:-1]
     return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[0]), told)
 
 
