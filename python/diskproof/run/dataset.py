@@ -5,8 +5,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -113,39 +112,47 @@ class GoldenImages:
         """
         sql = self.dumped(workload)
         filled = workload.from_file(sql.folder / DUMP) if sql and isinstance(workload, OwnData) else workload
-        image = self.folder / _key(server, workload, seed)
-        with self._building(image, "data", workload.total_rows, sql) as own:
+
+        def load_into(own: OwnFolder) -> Dumped | None:
             paths = {role: own.path / role for role in ROLES}
             for path in (*paths.values(), own.path / "log"):
                 path.mkdir()
             dirs = Dirs(**paths, run=sockets, log=own.path / "log")
             _fill(server, filled, seed, copies, dirs, starter)
             own.clear(set(ROLES) - set(KEPT_ROLES))
+            return sql.facts.dump if sql else None
+
+        self._make(self.folder / _key(server, workload, seed), "data", workload.total_rows, load_into)
         return self.get(server, workload, seed)
 
     def dumped(self, workload: Load) -> GoldenImage | None:
         """Return the dump of the server that a load names: one for all images until they are removed."""
         if not (isinstance(workload, OwnData) and workload.source and workload.prepare):
             return None
-        folder = self.folder / workload.prepare.path.stem
+        folder, source = self.folder / workload.prepare.path.stem, workload.source
+
+        def dump_into(own: OwnFolder) -> Dumped:
+            at, sql = datetime.now(UTC).isoformat(timespec="seconds"), own.path / DUMP
+            dump(source, sql, watch=lambda: _full(own.path))
+            return Dumped(sha256=_digest(sql), at=at)
+
         if not is_dumped(self.folder, workload):
-            with self._building(folder, "", None, None) as own:
-                dump(workload.source, own.path / DUMP, watch=lambda: _full(own.path))
+            self._make(folder, "", None, dump_into)
         return GoldenImage(folder, _facts(folder))
 
-    @contextmanager
-    def _building(
-        self, folder: Path, data: str, rows: int | None, of: GoldenImage | None
-    ) -> Iterator[OwnFolder]:
-        """Yield a folder that gets its name when it is complete, with the facts of its part `data`."""
+    def _make(
+        self, folder: Path, data: str, rows: int | None, fill: Callable[[OwnFolder], Dumped | None]
+    ) -> None:
+        """Fill a folder, which gets its name when it is complete, with the facts of its part `data`.
+
+        `fill` returns the dump that its content is of.
+        """
         building = self.folder / f"diskproof-{self._journal.mark}-{folder.name}"
         self._journal.parents(building)
         own = self._journal.own_folder(building)
-        began, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-        yield own
+        began = time.monotonic()
+        dump = fill(own)
         load_s = round(time.monotonic() - began, 3)
-        sql = building / DUMP
-        dump = Dumped(sha256=_digest(sql), at=at) if sql.exists() else of.facts.dump if of else None
         size_bytes = apparent_bytes(building)
         sync(building, size_bytes)
         facts = ImageFacts(data_bytes=apparent_bytes(building / data), rows=rows, load_s=load_s, dump=dump)
