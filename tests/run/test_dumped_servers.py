@@ -173,6 +173,27 @@ def test_a_dump_is_taken_once_and_has_all_that_the_database_has(
     assert not (tmp_path / "runs" / ".golden").exists()
 
 
+def test_a_dump_that_cannot_be_loaded_is_taken_anew(
+    tmp_path: Path, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISKPROOF_PASSWORD", PASSWORD)
+    written(tmp_path, theirs)
+    open_for_others(tmp_path)
+    name = {"mysql": "mysqldump", "postgresql": "pg_dump"}[theirs.scheme]
+    wrong = tmp_path / "wrong"
+    wrong.write_text("INSERT INTO nowhere VALUES (1);\n")
+    named = "for word; do case $word in *file=*) out=${word#*=};; esac; done"
+    appended = f'[ -z "$out" ] || cat {wrong} >>"$out"'
+    program(tmp_path / name, f'{named}\n{shutil.which(name)} "$@" || exit\n{appended}', monkeypatch)
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "nowhere" in result.stderr
+    assert not [*(tmp_path / "runs").glob(".golden/*")]
+    wrong.write_text("")
+    result = diskproof_here(tmp_path, "run", "study.toml")
+    assert not result.returncode, result.stdout + result.stderr
+
+
 def test_a_run_is_not_resumed_with_other_data(
     tmp_path: Path, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

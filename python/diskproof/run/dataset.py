@@ -122,7 +122,12 @@ class GoldenImages:
             own.clear(set(ROLES) - set(KEPT_ROLES))
             return sql.facts.dump if sql else None
 
-        self._make(self.folder / _key(server, workload, seed), "data", workload.total_rows, load_into)
+        try:
+            self._make(self.folder / _key(server, workload, seed), "data", workload.total_rows, load_into)
+        except DataSetError:
+            if sql:  # its mistakes are corrected in the server that it is of
+                remove_images(self.folder, sql.facts.dump)
+            raise
         return self.get(server, workload, seed)
 
     def dumped(self, workload: Load) -> GoldenImage | None:
@@ -183,13 +188,15 @@ def _give_name(made: OwnFolder, folder: Path) -> None:
     made.remove()
 
 
-def remove_images(folder: Path) -> list[Path]:
-    """Remove every image in a folder; only directories with our mark are touched, and none that a run makes.
+def remove_images(folder: Path, dump: Dumped | None = None) -> list[Path]:
+    """Remove every image in a folder, or a dump and all that is made of it.
 
-    The facts go first: half an image is never used.
+    Only directories with our mark are touched, and none that a run makes. The facts go first: half an image
+    is never used.
     """
     paths = (path for path in folder.glob("*") if not path.name.startswith("diskproof-"))
-    images = [own for own in map(OwnFolder, paths) if own.is_ours]
+    chosen = (path for path in paths if dump is None or (_is_complete(path) and _facts(path).dump == dump))
+    images = [own for own in map(OwnFolder, chosen) if own.is_ours]
     for image in images:
         image.clear([FACTS])
         image.remove()
