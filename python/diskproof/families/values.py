@@ -15,7 +15,7 @@ _BYTES = {f"{prefix}{b}": 2 ** (10 * power) for power, prefix in enumerate("kmgt
 _MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "min": 60e6, "h": 3600e6, "d": 86400e6}
 """Duration suffixes of PostgreSQL."""
 
-_QUANTITY = re.compile(r"(-?\d+(?:\.\d+)?)\s*([a-z]*)")
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]*)")
 
 
 def same(requested: str, observed: str, *, unit: str = "") -> bool:
