@@ -152,11 +152,16 @@ def test_what_an_option_file_includes_is_read_if_it_is_configuration(tmp_path: P
     (folder / "mine.cnf").write_text("[mysqld]\nsync_binlog = 1\n")
     (tmp_path / "secret").write_text("[mysqld]\nsync_binlog = 7\n")
     (tmp_path / "a.cnf").symlink_to("secret")
-    content = b"[mysqld]\n!includedir conf.d\n!include secret\n!include a.cnf\n"
+    content = b"[mysqld]\n! includedir conf.d\n!include secret\n!include a.cnf\n"
     (tmp_path / "my.cnf").write_bytes(content)
     asked, missing, _ = options("mysql", KeptOptions(tmp_path / "my.cnf", content))
     assert [option.value for option in asked] == ["1"]
-    assert len(missing) == 2
+    assert ["secret is not read: its name does not end in .cnf" in one for one in missing] == [True, True]
+    content = b"INCLUDE_DIR'conf.d'\n"
+    (folder / "mine.conf").write_text("fsync = off\n")
+    (tmp_path / "p.conf").write_bytes(content)
+    asked, missing, _ = options("postgresql", KeptOptions(tmp_path / "p.conf", content))
+    assert ([option.value for option in asked], missing) == (["off"], [])
 
 
 def test_what_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

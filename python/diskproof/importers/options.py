@@ -16,6 +16,7 @@ from diskproof.reading import MIB, UnreadableError, read_bytes
 from diskproof.refusal import why_refused
 from diskproof.results.imported import AskedOption, Settings
 from diskproof.results.record import Family
+from diskproof.system.fence import CONFIGURATION
 
 SECTION = re.compile(r"\s*\[([\w.-]{1,60})[ \t]*\]\s*(?:[#;].*)?")
 
@@ -124,6 +125,9 @@ class Lines:
             yield "it was not followed"
             return
         wanted = above[-1].parent / target
+        if not CONFIGURATION.fullmatch(wanted.resolve().name):
+            yield f"{wanted.resolve()} is not read: its name does not end in .cnf, .conf, .ini or .d"
+            return
         try:
             files = _in_folder(wanted, ENDINGS[self.family]) if how.endswith("dir") else [wanted]
         except FileNotFoundError:

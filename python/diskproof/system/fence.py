@@ -50,10 +50,11 @@ SYSTEM = (
 """What libraries read."""
 
 _INCLUDES = re.compile(
-    rb"^[ \t]*(?:!include(?:dir)?|include(?:_if_exists|_dir)?)[ \t=]+'?([^'\r\n]{1,4096})", re.MULTILINE
+    rb"(?i)^[ \t]*(?:![ \t]*include(?:dir)?|include(?:_if_exists|_dir)?)(?:[ \t=]+'?|')([^'\r\n]{1,4096})",
+    re.MULTILINE,
 )
 
-_CONFIGURATION = re.compile(r".*\.(?:cnf|conf|ini|d)", re.DOTALL)
+CONFIGURATION = re.compile(r".*\.(?:cnf|conf|ini|d)", re.DOTALL)
 """The names that an option file may lead to: what it includes is not to be any file."""
 
 
@@ -130,5 +131,5 @@ def _with_included(named: str | Path) -> Iterator[Path]:
             for target in _INCLUDES.findall(read_bytes(path, MIB)):
                 with suppress(OSError, ValueError):
                     wanted = path.parent / os.fsdecode(target.strip())
-                    if _CONFIGURATION.fullmatch(wanted.resolve().name):
+                    if CONFIGURATION.fullmatch(wanted.resolve().name):
                         waiting += [wanted, *(wanted.glob("*.c*nf") if wanted.is_dir() else ())]
