@@ -128,7 +128,7 @@ def _beside_bare(server: Server, size: Size, clients: int) -> Row:
         lambda: ours(server, size.data, "point-select", clients, size.seconds),
         lambda: bare(server, size.data, clients, size.seconds),
     )
-    return _cost("point-select", f"{_what('point-select', clients)}, peer: a bare loop", shots, NEARLY_BARE)
+    return _cost("point-select", f"{_what('point-select', clients)}, bare loop", shots, NEARLY_BARE)
 
 
 def scripts(server: Server, size: Size) -> Iterator[Row]:

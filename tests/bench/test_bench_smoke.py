@@ -45,7 +45,7 @@ def test_every_comparison_runs(tmp_path: Path) -> None:
     groups = {row["group"] for row in rows}
     assert groups == {"loading", "throughput", "client CPU", "agreement", "memory", "fence", "overhead"}
     assert all(row["ours"] > 0 and row["peer"] > 0 for row in rows)
-    assert {"point-select, 64 clients, peer: a bare loop", "oltp_read_write.lua, 64 clients"} <= {
+    assert {"point-select, 64 clients, bare loop", "oltp_read_write.lua, 64 clients"} <= {
         row["what"] for row in rows
     }
     assert "Verdict: nothing was judged" in ended.stdout.splitlines()[-1]
