@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
-from diskproof import __version__
+import diskproof
 from diskproof.cli import disk, fenced, history, host, load
 from diskproof.cli.completion import completion_for
 from diskproof.cli.exits import INTERRUPTED, REFUSED
@@ -70,7 +70,7 @@ app = App(
     help="How fast, how safe and how expensive a database is on the storage under it, with proof.",
     help_epilogue="Start with: diskproof doctor, then: diskproof init",
     help_format="plaintext",
-    version=__version__,
+    version=lambda: diskproof.__version__,
     version_flags=["--version", "-V"],
     default_parameter=Parameter(negative="", show_default=_default_shown),
     console=results,

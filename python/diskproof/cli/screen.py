@@ -7,7 +7,6 @@ steer it.
 import errno
 import io
 import os
-import pydoc
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -108,6 +107,8 @@ def pass_on(text: str, where: Console, *, paged: bool = False) -> None:
     said = "".join(part if _COLOURS.fullmatch(part) else visible(part) for part in _COLOURS.split(text))
     with saying(2 if where.stderr else 1):
         if paged and where.is_terminal:
+            import pydoc  # noqa: PLC0415 - few reports are paged
+
             pydoc.pager(said)
         else:
             print(said, end="", file=where.file)

@@ -9,8 +9,6 @@ from diskproof.families.facts import FamilyFacts
 from diskproof.families.mysql.option_file import is_read, resolved
 from diskproof.families.options import server_named
 from diskproof.families.values import same
-from diskproof.importers.options import FORMS, family_of, settings_of
-from diskproof.importers.text import as_text
 from diskproof.results.imported import AskedOption
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerKind
@@ -46,6 +44,10 @@ Read = tuple[list[AskedOption], list[str], str | None]
 
 def read_options(family: Family, kept: KeptOptions) -> Read:
     """Read an option file, and what it includes; ImportRefusedError or StudyError if it is none."""
+    # They load slowly, and most studies name no option file.
+    from diskproof.importers.options import FORMS, family_of, settings_of  # noqa: PLC0415
+    from diskproof.importers.text import as_text  # noqa: PLC0415
+
     text, _ = as_text(kept.path, kept.content)
     whose = family_of(text)
     if whose not in {None, family}:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from diskproof.database.connection import conninfo, postgresql_methods
 from diskproof.families.address import Address
 from diskproof.server.base import ServerError, ServerNotFoundError
 from diskproof.system import programs
@@ -42,6 +41,9 @@ def dump(
         argv = [*_mysql(found, address), f"--result-file={file}"]
         argv += [*(["--no-data"] if only_tables else []), "--", address.database]
     else:
+        # It loads a driver.
+        from diskproof.database.connection import conninfo, postgresql_methods  # noqa: PLC0415
+
         env["PGREQUIREAUTH"] = postgresql_methods(address)  # a libpq before 16 takes it nowhere else
         argv = ["--no-owner", "--no-privileges", "--no-subscriptions", "--no-password", f"--file={file}"]
         argv += [f"--dbname={conninfo(address)}", *(["--schema-only"] if only_tables else [])]

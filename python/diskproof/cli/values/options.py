@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from diskproof.cli.fenced import value_of
 from diskproof.cli.values import answer
@@ -11,7 +11,7 @@ from diskproof.run.option_files import Read, read_options
 from diskproof.study.part import KeptOptions
 from diskproof.system.fence import given
 
-OPTIONS: TypeAdapter[Read] = TypeAdapter(Read)
+OPTIONS: TypeAdapter[Read] = TypeAdapter(Read, config=ConfigDict(defer_build=True))
 
 
 def options(family: Family, kept: KeptOptions) -> Read:
