@@ -1,6 +1,7 @@
 """A check, the subjects that it looks at, and its possible answers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Generic, Literal, TypeVar
@@ -194,17 +195,18 @@ note = partial(problem, "note")
 """Something that a reader of the figures must know."""
 
 
-@dataclass(frozen=True)
 class Untold:
     """Why a check cannot tell: something that it looks at was not recorded."""
 
-    missing: Message
-    """What was not recorded: ``the number of clients``."""
-
     def __init__(self, missing: Message | str, /, **values: Filling) -> None:
-        """Take a noun phrase, a form with its values, or a message."""
-        said = missing if isinstance(missing, Message) else say(missing, **values)
-        object.__setattr__(self, "missing", said)
+        """Take a noun phrase, a form with its values, or a message; most are never read."""
+        self._missing, self._values = missing, values
+
+    @property
+    def missing(self) -> Message:
+        """What was not recorded: ``the number of clients``."""
+        given = self._missing
+        return given if isinstance(given, Message) else say(given, **self._values)
 
 
 @dataclass(frozen=True)
@@ -271,19 +273,16 @@ class Check(Generic[Subject]):
 
         A missing record is no finding.
         """
-        return [
-            (
-                Finding(
-                    check=self.name,
-                    severity=problem.severity,
-                    message=problem.message,
-                    remedy=self.remedy_of(problem, imported=_is_imported(subject)),
-                ),
-                problem.cells,
-            )
-            for problem in self._said(subject)
-            if isinstance(problem, Problem)
-        ]
+        found = []
+        with suppress(NotRecordedError, NothingToCheckError):
+            for problem in self.find(subject):
+                if isinstance(problem, Problem):
+                    remedy = self.remedy_of(problem, imported=_is_imported(subject))
+                    made = Finding(
+                        check=self.name, severity=problem.severity, message=problem.message, remedy=remedy
+                    )
+                    found.append((made, problem.cells))
+        return found
 
     def outcome(self, subject: Subject) -> Outcome:
         """Return whether the check passed. A note is no failure; a failure outweighs a missing figure."""

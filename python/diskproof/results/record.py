@@ -52,10 +52,10 @@ class Record(BaseModel):
 class NotRecordedError(Exception):
     """A figure that was asked for was not recorded, for example because another tool did not print it."""
 
-    def __init__(self, what: str | Message) -> None:
-        """Name the figure in words that fit before "was not recorded": ``the number of clients``."""
-        super().__init__(what)
-        self.what = as_message(what)
+    @property
+    def what(self) -> Message:
+        """The figure, in words that fit before "was not recorded": ``the number of clients``."""
+        return as_message(self.args[0])
 
     def __str__(self) -> str:
         """Return the words, which most who catch it do not need."""

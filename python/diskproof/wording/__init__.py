@@ -73,7 +73,7 @@ class Message(_Part):
         """Take words without values, as older run folders have them; the text is made anew."""
         if isinstance(given, str):
             return {"form": _literal(given)}
-        if isinstance(given, dict):
+        if isinstance(given, dict) and "text" in given:
             return {name: value for name, value in given.items() if name != "text"}
         return given
 
