@@ -66,7 +66,7 @@ def measure(size: Size, groups: list[str], failures: list[str]) -> Iterator[Row]
         except ProgramFailedError as failure:
             failures.append(str(failure))
 
-    need("sysbench", "mariadb-slap", "taskset")
+    need("sysbench", "mariadb-slap", "taskset", "rustc")
     if {"loading", "lightness", "scripts", "memory", "fence"} & set(groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
             if "loading" in groups:

@@ -1,10 +1,10 @@
-//! The least that a client can do: point selects over a socket, each a `write` and a `read` of a thread of its own.
+//! A plain client, which records nothing: point selects over a socket, each a `write` and a `read` of a thread of its
+//! own.
 //!
 //!     bare SOCKET CLIENTS SECONDS TABLES ROWS
 //!
 //! It prepares one statement a table, then changes two numbers in a request that is otherwise made. Of each answer
-//! it reads only where packets end. It draws tables and rows evenly, records nothing, and prints how many answers
-//! it got: what a client must spend on a query, and no more.
+//! it reads only where packets end. It draws tables and rows evenly, and prints how many answers it got.
 
 use std::env;
 use std::io::{Read, Write};
@@ -18,6 +18,8 @@ const COM_STMT_EXECUTE: u8 = 0x17;
 const CAPABILITIES: u32 = 0x0200 | 0x0008 | 0x8000 | 0x0008_0000;
 /// The count of columns, a column, the end of columns, a row, the end of rows.
 const PACKETS: usize = 5;
+/// An error has fewer packets than an answer: then the read ends by this.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Clients look at the clock each time they have had so many answers.
 const LOOK_EVERY: u64 = 64;
 
@@ -118,6 +120,7 @@ fn framed(sequence: u8, payload: &[u8]) -> Vec<u8> {
 /// Connects as root, without a password.
 fn connect(socket: &str) -> UnixStream {
     let mut stream = UnixStream::connect(socket).expect("a socket");
+    stream.set_read_timeout(Some(LONGEST)).expect("a time");
     packet(&mut stream);
     let mut login = CAPABILITIES.to_le_bytes().to_vec();
     login.extend((1_u32 << 24).to_le_bytes());

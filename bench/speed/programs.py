@@ -84,7 +84,7 @@ def ours(  # what a person would type
 
 
 def bare(server: Server, data: Tables, clients: int, seconds: float) -> Shot:
-    """Run the least that a client can do once: point selects, each a write and a read, and no records."""
+    """Run a plain client once: point selects, each a write and a read, and no records."""
     argv = [str(_bare()), str(server.socket), str(clients), str(seconds), str(data.tables), str(data.rows)]
     said, cpu_s = timed(argv)
     return Shot(int(said) / seconds, cpu_s / int(said) * 1e6)

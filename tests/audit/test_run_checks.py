@@ -7,8 +7,9 @@ import pytest
 
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
-from diskproof.audit.run import confounding, repeats
+from diskproof.audit.run import confounding, repeats, varying_factors
 from diskproof.audit.unequal import unequal_runs
+from diskproof.results.factor import Factor
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -344,3 +345,19 @@ def test_a_fact_that_one_output_does_not_have_confounds_nothing() -> None:
     assert (
         confounding.outcome(replace(run, valid=[change(known, load__client=None), unknown])).state != "failed"
     )
+
+
+def test_a_load_says_its_number_of_clients_where_something_else_is_compared() -> None:
+    def varying(storages: Sequence[str], *loads: tuple[str, int]) -> list[Factor]:
+        cells = make_plan(storages=storages, tunings=("safest",), clients=(1,), workloads=("x",)).cells
+        return varying_factors(
+            [
+                cell.model_copy(update={"id": f"{cell.id}{load}", "workload": load, "clients": clients})
+                for cell in cells
+                for load, clients in loads
+            ]
+        )
+
+    assert varying(("dram", "disk"), ("oltp", 10), ("files", 1)) == ["storage", "workload"]
+    assert varying(("dram", "disk"), ("oltp", 10), ("oltp", 1)) == ["storage", "clients"]
+    assert varying(("dram",), ("oltp", 10), ("files", 1)) == ["workload", "clients"]

@@ -64,6 +64,7 @@ def test_pieces_of_an_option_file(content: str) -> None:
         (r"x\s\ty\z", "x \ty\\z"),
         ("'a' # it's", "a"),
         (r"a\#b", "a\\"),
+        ("'abc\\", "'abc\\"),
         ("a=b", "a=b"),
     ],
 )

@@ -258,11 +258,11 @@ def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
 def varying_factors(cells: Sequence[Cell]) -> list[Factor]:
     """Return the factors of which these cells have more than one level, in the order of FACTORS.
 
-    If each of several loads has its own number of clients, the load says it.
+    If each of several loads has its own number of clients, the load says it where another factor is compared.
     """
     found = [factor for factor in FACTORS if len({cell.level(factor) for cell in cells} - {NO_LEVEL}) > 1]
     by_load = len({(cell.workload, cell.clients) for cell in cells}) == len({cell.workload for cell in cells})
-    return [factor for factor in found if not (by_load and factor == "clients")]
+    return [factor for factor in found if not (by_load and found[2:] and factor == "clients")]
 
 
 def compared_pairs(cells: Sequence[Cell]) -> list[tuple[Factor, Cell, Cell]]:

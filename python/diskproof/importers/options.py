@@ -288,7 +288,7 @@ def _name(told: str) -> str:
     return told.lower().replace("-", "_").removeprefix("loose_")
 
 
-_BEFORE_COMMENT = re.compile(r"""(?:'(?:\\.|[^'\\])*(?:'|$)|"(?:\\.|[^"\\])*(?:"|$)|[^#'"])*""")
+_BEFORE_COMMENT = re.compile(r"""(?:'(?:\\.|[^'\\])*(?:'|\\?$)|"(?:\\.|[^"\\])*(?:"|\\?$)|[^#'"])*""")
 
 
 def _mysql_value(told: str) -> str:

@@ -125,7 +125,8 @@ class GoldenImages:
         try:
             self._make(self.folder / _key(server, workload, seed), "data", workload.total_rows, load_into)
         except DataSetError:
-            if sql:  # its mistakes are corrected in the server that it is of
+            # Its mistakes are corrected in the server that it is of; a full disk is none of them.
+            if sql and not _full(self.folder):
                 remove_images(self.folder, sql.facts.dump)
             raise
         return self.get(server, workload, seed)

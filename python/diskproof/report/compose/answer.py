@@ -136,12 +136,17 @@ def _are_two(most: Sequence[Verdict]) -> bool:
     return len(most) == 2 and len(_differing(*most)) == 1 and len(_said_once(ratios)) > 1
 
 
+ALIKE = 1.25
+"""Two ratios whose intervals overlap, and that differ by less, are said as one. A judgement."""
+
+
 def _said_once(ratios: Sequence[Interval]) -> list[Interval]:
-    """Return one for ratios that have one figure, or two whose intervals overlap: their names say little."""
+    """Return one for ratios that have one figure, or for two that are alike: their names say little."""
     by_size = sorted(ratios, key=lambda one: one.estimate)
     figures = {verdict_words.amount(one.estimate) for one in ratios}
     high, low = (by_size[0].high, by_size[-1].low) if len(ratios) == 2 else (None, None)
     overlap = high is not None and low is not None and low <= high
+    overlap = overlap and by_size[-1].estimate <= ALIKE * by_size[0].estimate
     return [over_conditions(ratios)] if len(figures) == 1 or overlap else [*ratios]
 
 
@@ -220,11 +225,12 @@ def _of_cuts(analysis: Analysis, safety: Safety) -> str:
 
 
 def _gain(ratios: Sequence[Interval]) -> str:
-    """Return how much faster levels were, one ratio with its interval: ``42 (35 to 48) times as fast``."""
-    gain = verdict_words.amount(*(one.estimate for one in ratios), each=len(ratios) <= MOST_KEPT)
-    figure, _, words = gain.partition(" ")
-    ends = verdict_words.with_interval("faster", ratios[0]) if len(ratios) == 1 else ""
-    return f"{ends or figure} {words}"
+    """Return how much faster levels were, a few with their intervals: ``42 (35 to 48) times as fast``."""
+    ends = [verdict_words.with_interval("faster", one) for one in ratios]
+    are_times = {one.estimate >= verdict_words.TIMES_FROM for one in ratios}
+    if len(ratios) > MOST_KEPT or len(are_times) > 1 or not all(ends):
+        return verdict_words.amount(*(one.estimate for one in ratios), each=len(ratios) <= MOST_KEPT)
+    return f"{' and '.join(ends)} {'times as fast' if are_times == {True} else 'faster'}"
 
 
 def _lost(most: CutAnswer) -> str:
@@ -270,7 +276,8 @@ def held_back(analysis: Analysis) -> str:
     where = _places(analysis, unknown) if groups else f": {open_limits(analysis)}"
     timed = dict.fromkeys(one.cell.storage for one in cells)
     is_part = not {cell.storage for cell in analysis.plan.every_cell} <= timed.keys()
-    said = _limits(analysis, groups, others=not is_part)
+    is_whole = {cell.id for cell in analysis.plan.cells} <= {one.cell.id for one in cells}
+    said = _limits(analysis, groups, others=is_whole and not is_part)
     if unknown:
         said.insert(len(said) - (ELSEWHERE in "".join(said[-1:])), f"{limits_words.NOT_ESTABLISHED}{where}")
     return f"{f'on {numbers.listed([*timed])}: ' if groups and is_part else ''}{'; '.join(said)}"
@@ -424,16 +431,14 @@ def _of_enough_cuts(analysis: Analysis, safety: Safety) -> str:
     if states := [seen.checked for one in worst for seen in one.states]:
         said.append(f"{numbers.count(sum(states), 'state')} tried")
     elif worst:
-        noun = "try" if safety.faults else "cut"
-        many = numbers.count(min(one.telling for one in worst), noun)
-        said.append(f"{many} each")
-        spared = (one for one in worst if one.is_whole)
-        if whole := {cut_words.level(one.cell): one.loss_share for one in spared if one.loss_share}:
-            level = next(iter(whole)) if len(whole) == 1 else f"{len(whole)} levels"
-            most = max(whole.values(), key=lambda share: share.high)
-            sure = f"{numbers.percent(most.confidence)} sure"
-            risk = f"up to {cut_words.points(most.high)} of {'tries' if safety.faults else 'cuts'}"
-            said[0] = f"{level}: no loss in {many}, but {risk} may lose something ({sure})"
+        noun, nouns = ("try", "tries") if safety.faults else ("cut", "cuts")
+        said.append(f"{numbers.count(min(one.telling for one in worst), noun)} each")
+        if whole := [(one.loss_share, one) for one in worst if one.is_whole and one.loss_share]:
+            share, kept = max(whole, key=lambda one: one[0].high)
+            level = cut_words.level(kept.cell) if len(whole) == 1 else f"{len(whole)} levels"
+            risk = f"up to {cut_words.points(share.high)} of {nouns} may lose something"
+            sure = f"{numbers.percent(share.confidence)} sure"
+            said[0] = f"{level}: no loss in {numbers.count(share.n, noun)}, but {risk} ({sure})"
     if _says_speed(analysis):
         said.append(_ends(analysis))
     if analysis.trials_valid < analysis.trials_run:

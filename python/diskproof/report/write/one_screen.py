@@ -198,6 +198,7 @@ def _columns(blocks: Sequence[Block], width: int) -> Columns:
     made = Columns(tuple(levels), said + GAP * bool(interval), interval, 0, tuple(figures))
     # A bar says more than some of the figures, where every block has one.
     least = (GAP + FEWEST_BAR) * all(block.scale for block in blocks)
+    least *= made.left + least <= width
     while made.figures and made.all + least > width:
         made = replace(made, figures=made.figures[:-1])
     if made.left > width:
