@@ -95,7 +95,7 @@ def processes_in(folder: Path) -> list[psutil.Process]:
 
 def assert_nothing_left(folder: Path) -> None:
     assert processes_in(folder) == []
-    assert not (folder / "place").exists()
+    assert not (folder / "place").exists(), sorted(map(str, (folder / "place").rglob("*")))
     assert list((folder / "state").glob("*.jsonl")) == []
     assert not [mount for mount in mounts() if str(folder) in mount.mount_point]
     golden = folder / "runs" / ".golden"
@@ -258,6 +258,7 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
     wait_for(lambda: len(trials_in(tmp_path)) >= 2)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
+    print(err)  # shown if anything is left behind
     assert process.returncode == 130, err
     assert "the finished trials are kept" in err
     assert "Traceback" not in err
