@@ -90,6 +90,36 @@ def test_an_interruption_that_a_destructor_has_lost_comes_again_as_one() -> None
     assert journals() == []
 
 
+LATE = """
+    import sys, time
+    from pathlib import Path
+    from diskproof.system import journal as module
+    from diskproof.system.endings import ending_in_good_order
+
+    class Destroyed:
+        def __del__(self):
+            raise KeyboardInterrupt
+
+    def slowly(path, undo=module.undo):
+        time.sleep(0.1)
+        return undo(path)
+
+    module.undo = slowly
+    with ending_in_good_order(), module.machine_taken("test", print) as journal:
+        journal.directory(Path(sys.argv[1]))
+        Destroyed()
+        raise KeyboardInterrupt
+"""
+
+
+def test_an_interruption_that_comes_again_does_not_end_the_clean_up(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", textwrap.dedent(LATE), str(tmp_path / "own")]
+    ended = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=15)
+    assert ended.stderr.strip().endswith("KeyboardInterrupt")
+    assert not (tmp_path / "own").exists()
+    assert journals() == []
+
+
 def test_the_users_password_stays_with_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our own servers have none: MariaDB refuses a log-in that brings one."""
     monkeypatch.setenv("DISKPROOF_PASSWORD", "of another server")

@@ -58,8 +58,11 @@ def ending_in_good_order() -> Iterator[None]:
 
 
 def ignore_endings() -> None:
-    """Ignore all ending signals; `ending_in_good_order` restores them at its end."""
-    for number in ENDING_SIGNALS:
+    """Ignore all ending signals, and an interruption that was to come again.
+
+    `ending_in_good_order` restores them at its end.
+    """
+    for number in (*ENDING_SIGNALS, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
 
 
@@ -88,7 +91,8 @@ def was_stopped_since(at_s: float) -> bool:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    ignore_endings()
+    for ending in ENDING_SIGNALS:
+        signal.signal(ending, signal.SIG_IGN)
     _came.append(number)
     if number == signal.SIGHUP:  # the terminal is gone: output to it would fail
         nowhere = os.open(os.devnull, os.O_WRONLY)
