@@ -3,8 +3,8 @@
 //!
 //!     bare SOCKET CLIENTS SECONDS TABLES ROWS
 //!
-//! It prepares one statement a table, then changes two numbers in a request that is otherwise made. Of each answer
-//! it reads only where packets end. It draws tables and rows evenly, and prints how many answers it got.
+//! It prepares one statement a table. Each request is made but for its row. Of an answer it reads only where packets
+//! end. It draws tables and rows evenly, and prints how many answers it got.
 
 use std::env;
 use std::io::{Read, Write};

@@ -86,6 +86,24 @@ def test_the_answer_says_what_waits_for_a_disk_then_what_for_the_cpus(run: Run) 
     assert held_back(without) == ""
 
 
+def test_what_holds_back_in_many_places_is_said_of_all_other_cases(run: Run) -> None:
+    cells = limits_of(run[1]).cells
+    like = next(one for one in cells if one.limit == "CPU")
+    as_cpu = [
+        change(like, cell=one.cell) if (one.cell.storage, one.cell.tuning) == ("disk", "fast") else one
+        for one in cells
+    ]
+    flushes = "redo log flushes on disk at `safest` (79% of time)"
+    whole = change(run[1], limits__cells=as_cpu)
+    assert held_back(whole) == f"{flushes}; the CPUs in all other cases (90%)"
+    [first, *_] = [at for at, one in enumerate(as_cpu) if one.cell.tuning == "fast" and one.limit == "CPU"]
+    unlike = with_cell(whole, first, limit=None, split=None)
+    assert held_back(unlike).startswith(f"{flushes}; not established on ")
+    assert held_back(unlike).endswith("; the CPUs in all other cases (90%)")
+    failed = change(whole, limits__cells=[one for at, one in enumerate(as_cpu) if at != first])
+    assert "all other cases" not in held_back(failed), "of a cell without a valid trial nothing is known"
+
+
 def test_a_limit_that_a_single_measurement_shows_is_probable(run: Run) -> None:
     cells = limits_of(run[1]).cells
     one = with_cell(run[1], 0, limit=None)

@@ -277,9 +277,11 @@ def held_back(analysis: Analysis) -> str:
     timed = dict.fromkeys(one.cell.storage for one in cells)
     is_part = not {cell.storage for cell in analysis.plan.every_cell} <= timed.keys()
     is_whole = {cell.id for cell in analysis.plan.cells} <= {one.cell.id for one in cells}
-    said = _limits(analysis, groups, others=is_whole and not is_part)
+    last = [one for one, _ in groups[-1]] if groups[1:] and is_whole and not is_part else []
+    others = _are_scattered(analysis, last)
+    said = _limits(analysis, groups, others=others)
     if unknown:
-        said.insert(len(said) - (ELSEWHERE in "".join(said[-1:])), f"{limits_words.NOT_ESTABLISHED}{where}")
+        said.insert(len(said) - others, f"{limits_words.NOT_ESTABLISHED}{where}")
     return f"{f'on {numbers.listed([*timed])}: ' if groups and is_part else ''}{'; '.join(said)}"
 
 
@@ -295,11 +297,8 @@ def _alike_limits(analysis: Analysis, some: Sequence[CellLimit]) -> list[Alike]:
     return [*grouped(known, lambda one: (one[1].limit, one[1].words)).values()]
 
 
-ELSEWHERE = " in all other cases"
-
-
 def _limits(analysis: Analysis, groups: Sequence[Alike], *, others: bool = False) -> list[str]:
-    """Return each limit with its places; a last one with several of them has all `others`."""
+    """Return each limit with its places; the last has all `others`, if that says it in fewer words."""
     every = len(_limit_cells(analysis))
     # Two instruments confirm a limit.
     likely = [any(one.limit is None for one, _ in alike) for alike in groups]
@@ -309,8 +308,8 @@ def _limits(analysis: Analysis, groups: Sequence[Alike], *, others: bool = False
         probably = "probably " if is_likely and not (said and all(likely)) else ""
         cells = [one for one, _ in alike]
         where = _places(analysis, cells) if len(cells) < every else ""
-        if others and said and alike is groups[-1] and _are_scattered(analysis, cells):
-            where = ELSEWHERE
+        if others and alike is groups[-1]:
+            where = " in all other cases"
         shares = [held.share for _, held in alike if held.share and not is_likely]
         noted = f" ({limits_words.percents(min(shares), max(shares))}{unit})" if shares else ""
         said.append(f"{probably}{alike[0][1].words}{where}{noted}")

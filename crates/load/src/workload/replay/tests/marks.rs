@@ -1,4 +1,4 @@
-//! A transaction that writes has its mark, or is told of.
+//! Each transaction that writes leaves a mark. If the server refuses it, the account says so.
 
 use super::{sent, workload, workload_of};
 use crate::driver::Dialect;
